@@ -1,0 +1,141 @@
+"""Configuration: frozen dataclasses from and to plain dicts and TOML, with dotted overrides.
+
+An unknown key is an error that names the nearest field; a value of the wrong type says what was expected.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import tomllib
+import types
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from longtail.errors import ConfigError
+
+C = TypeVar("C")
+
+
+def from_dict(cls: type[C], data: Mapping[str, Any], *, where: str = "") -> C:
+    """Build the dataclass ``cls`` (and the dataclasses in it) from nested mappings."""
+    hints = get_type_hints(cls)
+    names = [f.name for f in dataclasses.fields(cls)]  # type: ignore[arg-type]
+    values: dict[str, Any] = {}
+    for key, value in data.items():
+        if key not in names:
+            raise ConfigError(_unknown(f"{where}{key}", key, names, where))
+        values[key] = _coerce(hints[key], value, f"{where}{key}")
+    return cls(**values)
+
+
+def to_dict(config: Any) -> dict[str, Any]:
+    """The configuration as nested dicts and lists, ready for JSON."""
+    return {f.name: _plain(getattr(config, f.name)) for f in dataclasses.fields(config)}
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """The content of a TOML file; a syntax error names the file and the line."""
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise ConfigError(f"there is no configuration file {path}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}") from None
+    except OSError as error:
+        raise ConfigError(f"cannot read the configuration {path}: {error.strerror}") from None
+
+
+def parse_overrides(assignments: Iterable[str]) -> dict[str, Any]:
+    """Turn ``["tree.leaf=50", "loss=logistic"]`` into nested dicts; values are TOML, or else plain strings."""
+    nested: dict[str, Any] = {}
+    for assignment in assignments:
+        key, equals, value = assignment.partition("=")
+        parts = [part.strip() for part in key.split(".")]
+        if not equals or not all(parts):
+            raise ConfigError(f"'{assignment}' is not of the form key=value (as in tree.leaf_size=50)")
+        at = nested
+        for part in parts[:-1]:
+            at = at.setdefault(part, {})
+            if not isinstance(at, dict):
+                raise ConfigError(f"'{assignment}' sets a key inside '{part}', which has a value already")
+        at[parts[-1]] = _parse_value(value.strip())
+    return nested
+
+
+def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """``base`` with the keys of ``over`` laid over it, tables within tables."""
+    merged = dict(base)
+    for key, value in over.items():
+        old = merged.get(key)
+        merged[key] = merge(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
+    return merged
+
+
+def _parse_value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _unknown(full: str, key: str, names: list[str], where: str) -> str:
+    near = difflib.get_close_matches(key, names, n=1, cutoff=0.5)
+    hint = f"did you mean '{where}{near[0]}'?" if near else f"the keys here are {', '.join(names)}"
+    return f"unknown configuration key '{full}': {hint}"
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value):
+        return to_dict(value)
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return value
+
+
+def _coerce(hint: Any, value: Any, where: str) -> Any:
+    """``value`` as the annotated type, or a ConfigError that says what was expected."""
+    origin, args = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return value
+    if origin in (Union, types.UnionType):
+        return _coerce_union(args, value, where)
+    if origin is Literal:
+        if value not in args:
+            raise ConfigError(f"'{where}' must be one of {', '.join(map(repr, args))}, not {value!r}")
+        return value
+    if dataclasses.is_dataclass(hint):
+        if not isinstance(value, Mapping):
+            raise ConfigError(f"'{where}' is a table of settings, not {value!r}")
+        return from_dict(hint, value, where=f"{where}.")  # type: ignore[arg-type]
+    if origin is tuple:
+        if not isinstance(value, (list, tuple)):
+            value = [value] if args[-1] is Ellipsis else value
+        if not isinstance(value, (list, tuple)):
+            raise ConfigError(f"'{where}' must be a list, not {value!r}")
+        kinds = [args[0]] * len(value) if args[-1] is Ellipsis else list(args)
+        if len(kinds) != len(value):
+            raise ConfigError(f"'{where}' must have {len(kinds)} values, not {len(value)}")
+        return tuple(_coerce(kind, item, where) for kind, item in zip(kinds, value, strict=True))
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if hint in (int, float, str, bool) and type(value) is hint:
+        return value
+    raise ConfigError(f"'{where}' must be of type {getattr(hint, '__name__', hint)}, not {value!r}")
+
+
+def _coerce_union(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
+    if value is None or value == "none":
+        if type(None) in kinds:
+            return None
+    problems = []
+    for kind in kinds:
+        if kind is not type(None):
+            try:
+                return _coerce(kind, value, where)
+            except ConfigError as error:
+                problems.append(str(error))
+    raise ConfigError(" or ".join(problems))

@@ -1,0 +1,56 @@
+"""One training run as others see it: named phases with progress, and the seconds each one took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Phase:
+    """A named piece of work; ``total`` is None while its size is unknown."""
+
+    name: str
+    total: int | None
+    run: Run
+    done: int = 0
+
+    def advance(self, steps: int = 1, note: str = "") -> None:
+        """Say that ``steps`` more are done; ``note`` is a short figure to show beside the bar."""
+        self.done += steps
+        self.run.on_advance(self, note)
+
+
+@dataclass(slots=True)
+class Run:
+    """Silent by default; the command line overrides the three hooks to show progress."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    messages: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def phase(self, name: str, total: int | None = None) -> Iterator[Phase]:
+        """Time the block as the phase ``name``; a name used again adds up."""
+        phase = Phase(name, total, self)
+        start = time.perf_counter()
+        self.on_start(phase)
+        try:
+            yield phase
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+            self.on_end(phase)
+
+    def say(self, message: str) -> None:
+        """Keep a sentence that the user should read (a warning, what was learnt)."""
+        self.messages.append(message)
+
+    def on_start(self, phase: Phase) -> None:
+        """A phase begins."""
+
+    def on_advance(self, phase: Phase, note: str) -> None:
+        """A phase went on."""
+
+    def on_end(self, phase: Phase) -> None:
+        """A phase is over, finished or not."""

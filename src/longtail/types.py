@@ -1,0 +1,343 @@
+"""The nouns that cross folders: Document(s), LabelSet, Dataset, TopK."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from longtail.errors import UsageError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+FIELDS = ("title", "text")
+"""The fields a document's text is made of, in this order, unless a configuration names fewer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One text to tag. ``extra`` holds further keys of its record (a group, a date)."""
+
+    id: str
+    title: str = ""
+    text: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Documents(Sequence[Document]):
+    """Many documents as columns: lists of equal length, and optionally one feature row each.
+
+    ``features`` is set when the user brings a matrix of their own; then the texts are usually empty.
+    """
+
+    ids: list[str]
+    titles: list[str]
+    texts: list[str]
+    features: csr_array | None = None
+    extra: list[Mapping[str, Any]] | None = None
+
+    def __post_init__(self) -> None:
+        lengths = {len(self.ids), len(self.titles), len(self.texts)}
+        if self.features is not None:
+            lengths.add(self.features.shape[0])
+        if self.extra is not None:
+            lengths.add(len(self.extra))
+        if len(lengths) != 1:
+            raise UsageError(f"the columns of the documents have different lengths: {sorted(lengths)}")
+
+    @classmethod
+    def of(cls, source: DocumentsLike) -> Documents:
+        """Take what users have at hand: one or several strings or Documents, a sparse matrix, a Dataset."""
+        if isinstance(source, Documents):
+            return source
+        if isinstance(source, Dataset):
+            return source.documents
+        if isinstance(source, (str, Document)):
+            source = [source]
+        if _is_sparse(source):
+            return cls.from_features(source)
+        rows: list[Any] = list(source)
+        wrong = next((i for i, row in enumerate(rows) if not isinstance(row, (str, Document))), None)
+        if wrong is not None:
+            raise UsageError(f"document {wrong} is a {type(rows[wrong]).__name__}, not a string or Document")
+        numbered = [Document(str(i), text=row) if isinstance(row, str) else row for i, row in enumerate(rows)]
+        extra = [d.extra for d in numbered] if any(d.extra for d in numbered) else None
+        return cls(
+            [d.id for d in numbered], [d.title for d in numbered], [d.text for d in numbered], None, extra
+        )
+
+    @classmethod
+    def from_features(cls, features: Any, ids: list[str] | None = None) -> Documents:
+        """Documents that are feature rows, with no text."""
+        from scipy.sparse import csr_array
+
+        matrix = csr_array(features, dtype=np.float32)
+        n = matrix.shape[0]
+        return cls(ids or [str(i) for i in range(n)], [""] * n, [""] * n, matrix)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, row: Any) -> Any:
+        if isinstance(row, slice):
+            return self.take(range(*row.indices(len(self))))
+        return Document(
+            self.ids[row], self.titles[row], self.texts[row], self.extra[row] if self.extra else {}
+        )
+
+    def __iter__(self) -> Iterator[Document]:
+        return (self[i] for i in range(len(self)))
+
+    def take(self, rows: Iterable[int]) -> Documents:
+        """The documents at these row numbers, in that order."""
+        rows = [int(r) for r in rows]
+        return Documents(
+            [self.ids[r] for r in rows],
+            [self.titles[r] for r in rows],
+            [self.texts[r] for r in rows],
+            None if self.features is None else self.features[rows],
+            None if self.extra is None else [self.extra[r] for r in rows],
+        )
+
+    def joined(self, fields: Sequence[str] = FIELDS) -> list[str]:
+        """The text of each document: its fields, those that are not empty, joined by a newline."""
+        unknown = [name for name in fields if name not in FIELDS]
+        if unknown or not fields:
+            raise UsageError(f"fields must be among {', '.join(FIELDS)}, not {list(fields)!r}")
+        if tuple(fields) == ("title",):
+            # A document that is one plain string has no title: it is the short text itself.
+            return [title or text for title, text in zip(self.titles, self.texts, strict=True)]
+        if tuple(fields) == ("text",):
+            return [text or title for title, text in zip(self.titles, self.texts, strict=True)]
+        return [
+            f"{title}\n{text}" if title and text else title or text
+            for title, text in zip(self.titles, self.texts, strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelSet:
+    """The labels in order: ids, texts (empty where there is none), further keys of their records."""
+
+    ids: list[str]
+    texts: list[str]
+    extra: list[Mapping[str, Any]] | None = None
+    index: dict[str, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if len(self.ids) != len(self.texts) or (self.extra is not None and len(self.extra) != len(self.ids)):
+            raise UsageError("the columns of the label set have different lengths")
+        object.__setattr__(self, "index", {label: i for i, label in enumerate(self.ids)})
+        if len(self.index) != len(self.ids):
+            twice = next(label for i, label in enumerate(self.ids) if self.index[label] != i)
+            raise UsageError(f"the label id {twice!r} is there twice")
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def has_text(self) -> bool:
+        """Whether any label has a text."""
+        return any(self.texts)
+
+    def extended(self, ids: Iterable[str]) -> LabelSet:
+        """The same labels with those of ``ids`` that are new behind them (without text)."""
+        new = list(dict.fromkeys(label for label in ids if label not in self.index))
+        if not new:
+            return self
+        extra = None if self.extra is None else [*self.extra, *({} for _ in new)]
+        return LabelSet([*self.ids, *new], [*self.texts, *("" for _ in new)], extra)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dataset:
+    """Documents, labels and the sparse matrix ``Y`` (documents x labels, float32) that joins them.
+
+    ``filtered`` (same shape) marks pairs that are never scored, such as a document as its own label.
+    """
+
+    documents: Documents
+    labels: LabelSet
+    Y: csr_array
+    filtered: csr_array | None = None
+
+    def __post_init__(self) -> None:
+        shape = (len(self.documents), len(self.labels))
+        for name, matrix in (("Y", self.Y), ("filtered", self.filtered)):
+            if matrix is not None and matrix.shape != shape:
+                raise UsageError(
+                    f"{name} has shape {matrix.shape}, but there are {shape[0]} documents and {shape[1]} labels"
+                )
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    @classmethod
+    def from_texts(
+        cls,
+        texts: Sequence[str],
+        tags: Any,
+        label_texts: Mapping[str, str] | Sequence[str] | None = None,
+    ) -> Dataset:
+        """A data set from Python lists.
+
+        Args:
+            texts: one string a document (a pandas column will do).
+            tags: a list of label ids a document, or a sparse matrix (documents x labels).
+            label_texts: the text of a label by its id; a list in column order when ``tags`` is a matrix.
+        """
+        from scipy.sparse import csr_array
+
+        documents = Documents.of([str(text) for text in texts])
+        if _is_sparse(tags):
+            Y = csr_array(tags, dtype=np.float32)
+            names = [str(i) for i in range(Y.shape[1])]
+            if isinstance(label_texts, Mapping):
+                raise UsageError(
+                    "tags is a matrix, so label_texts must be a list in the order of its columns"
+                )
+            return cls(documents, LabelSet(names, list(label_texts or [""] * len(names))), Y)
+        rows = [[tag] if isinstance(tag, str) else [str(t) for t in tag] for tag in tags]
+        if len(rows) != len(documents):
+            raise UsageError(f"{len(documents)} texts but {len(rows)} lists of tags")
+        if label_texts is not None and not isinstance(label_texts, Mapping):
+            raise UsageError("label_texts must be a mapping from label id to text")
+        known = dict(label_texts or {})
+        labels = LabelSet(list(known), list(known.values())).extended(tag for row in rows for tag in row)
+        return cls(documents, labels, label_matrix(rows, labels))
+
+    @classmethod
+    def from_matrix(cls, X: Any, Y: Any, label_ids: Sequence[str] | None = None) -> Dataset:
+        """A data set from feature rows X and a label matrix Y."""
+        from scipy.sparse import csr_array
+
+        target = csr_array(Y, dtype=np.float32)
+        ids = list(label_ids) if label_ids is not None else [str(i) for i in range(target.shape[1])]
+        return cls(Documents.from_features(X), LabelSet(ids, [""] * len(ids)), target)
+
+    def take(self, rows: Iterable[int]) -> Dataset:
+        """The part with these rows, over the same labels."""
+        rows = np.asarray(list(rows), dtype=np.int64)
+        filtered = None if self.filtered is None else self.filtered[rows]
+        return replace(self, documents=self.documents.take(rows), Y=self.Y[rows], filtered=filtered)
+
+    def relabelled(self, labels: LabelSet) -> Dataset:
+        """The same documents over another label set, matched by id; it must hold every label in use."""
+        if labels is self.labels:
+            return self
+        missing = next((i for i in np.unique(self.Y.indices) if self.labels.ids[i] not in labels.index), None)
+        if missing is not None:
+            raise UsageError(f"the label {self.labels.ids[missing]!r} is not in the new label set")
+        columns = np.array([labels.index.get(label, -1) for label in self.labels.ids], dtype=np.int64)
+        filtered = None if self.filtered is None else _move_columns(self.filtered, columns, len(labels))
+        return Dataset(self.documents, labels, _move_columns(self.Y, columns, len(labels)), filtered)
+
+    @property
+    def label_counts(self) -> np.ndarray:
+        """How many documents each label has."""
+        return np.bincount(self.Y.indices, minlength=len(self.labels))
+
+    def fingerprint(self) -> str:
+        """A sha256 of documents, labels and Y: the same data give the same one on any machine."""
+        digest = hashlib.sha256()
+        columns = (
+            self.documents.ids,
+            self.documents.titles,
+            self.documents.texts,
+            self.labels.ids,
+            self.labels.texts,
+        )
+        for column in columns:
+            for value in column:
+                data = value.encode("utf-8", "surrogatepass")
+                digest.update(len(data).to_bytes(8, "little"))
+                digest.update(data)
+        for matrix in (self.Y, self.documents.features):
+            if matrix is not None:
+                digest.update(np.asarray(matrix.shape, dtype="<i8").tobytes())
+                digest.update(matrix.indptr.astype("<i8").tobytes())
+                digest.update(matrix.indices.astype("<i8").tobytes())
+                digest.update(matrix.data.astype("<f4").tobytes())
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopK:
+    """Predictions: label columns and scores, best first, -1 and 0 where there are fewer than k.
+
+    Shapes: ``labels`` int32 [n, k], ``scores`` float32 [n, k]. Ties break by the lower label index.
+    """
+
+    labels: np.ndarray
+    scores: np.ndarray
+
+    def __post_init__(self) -> None:
+        if self.labels.ndim != 2 or self.labels.shape != self.scores.shape:
+            raise UsageError(
+                f"labels {self.labels.shape} and scores {self.scores.shape} must be one [n, k] shape"
+            )
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def k(self) -> int:
+        """The number of columns."""
+        return int(self.labels.shape[1])
+
+    @classmethod
+    def stack(cls, parts: Sequence[TopK]) -> TopK:
+        """Join the answers of several batches."""
+        return cls(np.concatenate([p.labels for p in parts]), np.concatenate([p.scores for p in parts]))
+
+    @classmethod
+    def empty(cls, n: int, k: int) -> TopK:
+        """No prediction for any of n documents."""
+        return cls(np.full((n, k), -1, np.int32), np.zeros((n, k), np.float32))
+
+    def to_csr(self, n_labels: int) -> csr_array:
+        """Documents x labels, scores as values."""
+        from scipy.sparse import csr_array
+
+        there = self.labels >= 0
+        indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+        matrix = csr_array((self.scores[there], self.labels[there], indptr), shape=(len(self), n_labels))
+        matrix.sort_indices()
+        return matrix
+
+
+DocumentsLike: TypeAlias = "Documents | Dataset | Document | str | Sequence[str] | Sequence[Document] | Sequence[str | Document] | csr_array"
+
+
+def label_matrix(rows: Sequence[Iterable[str]], labels: LabelSet) -> csr_array:
+    """The 0/1 matrix of lists of label ids; a label named twice in one document counts once."""
+    from scipy.sparse import csr_array
+
+    index = labels.index
+    columns = [sorted({index[label] for label in row}) for row in rows]
+    indptr = np.concatenate([[0], np.cumsum([len(c) for c in columns], dtype=np.int64)])
+    indices = np.fromiter((c for row in columns for c in row), dtype=np.int32, count=int(indptr[-1]))
+    data = np.ones(len(indices), np.float32)
+    return csr_array((data, indices, indptr), shape=(len(rows), len(labels)))
+
+
+def _move_columns(matrix: csr_array, columns: np.ndarray, n_columns: int) -> csr_array:
+    from scipy.sparse import csr_array
+
+    coo = matrix.tocoo()
+    keep = columns[coo.col] >= 0
+    moved = csr_array(
+        (coo.data[keep], (coo.row[keep], columns[coo.col[keep]])), shape=(matrix.shape[0], n_columns)
+    )
+    moved.sort_indices()
+    return moved
+
+
+def _is_sparse(source: Any) -> bool:
+    # Asked of the object, so that a list of strings does not pay for importing scipy.
+    return hasattr(source, "tocsr")
