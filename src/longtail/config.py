@@ -128,9 +128,8 @@ def _coerce(hint: Any, value: Any, where: str) -> Any:
 
 
 def _coerce_union(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
-    if value is None or value == "none":
-        if type(None) in kinds:
-            return None
+    if (value is None or value == "none") and type(None) in kinds:
+        return None
     problems = []
     for kind in kinds:
         if kind is not type(None):

@@ -311,7 +311,10 @@ class TopK:
         return matrix
 
 
-DocumentsLike: TypeAlias = "Documents | Dataset | Document | str | Sequence[str] | Sequence[Document] | Sequence[str | Document] | csr_array"
+DocumentsLike: TypeAlias = (
+    "Documents | Dataset | Document | str | Sequence[str] | Sequence[Document] | Sequence[str | Document] "
+    "| csr_array"
+)
 
 
 def label_matrix(rows: Sequence[Iterable[str]], labels: LabelSet) -> csr_array:

@@ -1,0 +1,207 @@
+"""What every system is: check, then do; learn, predict, evaluate, save, load.
+
+A public method checks its input and calls a hook (``fit`` -> ``_fit``, ``predict`` -> ``_predict_batch``),
+so that a system is only its paper's ideas.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from longtail import config as configuration
+from longtail.errors import ConfigError, NotFittedError, UnsupportedError, UsageError
+from longtail.run import Run
+from longtail.systems import model_folder
+from longtail.types import FIELDS, Dataset, Documents, DocumentsLike, LabelSet, TopK
+
+if TYPE_CHECKING:
+    from longtail.evaluation.report import Report
+    from longtail.storage import VerifiedFolder
+
+BATCH_SIZE = 4096
+"""Documents that are tagged in one go: bounds memory, large enough to keep every core busy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a system can do; declared, never probed."""
+
+    features: bool = False
+    """Learns from a plain feature matrix as well as from text."""
+    label_text: bool = False
+    """Uses the texts of the labels."""
+    revealed_labels: bool = False
+    """Makes use of labels that are already known for a document to tag."""
+    auxiliary_edges: bool = False
+    """Uses links between documents and labels that come with the data."""
+    new_labels: bool = False
+    """Takes labels after training."""
+    probabilities: bool = False
+    """Scores are meant as probabilities (as configured by default)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SystemConfig:
+    """Settings that every system has."""
+
+    fields: tuple[str, ...] = FIELDS
+    """Which fields make a document's text: title, text or both."""
+    seed: int = 0
+    """Same data, same settings, same seed: same model."""
+
+    def __post_init__(self) -> None:
+        if not self.fields or len(set(self.fields)) < len(self.fields) or not set(self.fields) <= set(FIELDS):
+            raise ConfigError(f"'fields' must be some of {', '.join(FIELDS)}, not {list(self.fields)}")
+        if self.seed < 0:
+            raise ConfigError(f"'seed' must be 0 or more, not {self.seed}")
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingFacts:
+    """What a model remembers of its training data: sizes, the fingerprint, validation figures."""
+
+    documents: int
+    fingerprint: str
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+
+
+class System(ABC):
+    """A way to tag documents with labels. Learned attributes end in an underscore."""
+
+    name: ClassVar[str]
+    capabilities: ClassVar[Capabilities] = Capabilities()
+    Config: ClassVar[type[SystemConfig]] = SystemConfig
+
+    labels_: LabelSet
+    label_counts_: np.ndarray
+    facts_: TrainingFacts
+
+    def __init__(self, config: SystemConfig | None = None, **settings: Any) -> None:
+        """Take a ready configuration, or settings by name (nested ones as dicts)."""
+        if config is not None and settings:
+            raise UsageError("give either a configuration or single settings, not both")
+        self.config = config if config is not None else configuration.from_dict(self.Config, settings)
+
+    # --- learning -----------------------------------------------------------------------------------------
+
+    def fit(self, train: Dataset, *, valid: Dataset | None = None, run: Run | None = None) -> Self:
+        """Learn from ``train``; ``valid`` (same labels, matched by id) gives figures and chooses settings."""
+        self._check_training_data(train)
+        if valid is not None:
+            valid = valid.relabelled(train.labels.extended(valid.labels.ids))
+        run = run or Run()
+        self._fit(train, valid, run)
+        self.labels_ = train.labels
+        self.label_counts_ = train.label_counts.astype(np.int64)
+        self.facts_ = TrainingFacts(len(train), train.fingerprint())
+        if valid is not None and len(valid):
+            with run.phase("validate"):
+                report = self.evaluate(valid)
+            self.facts_ = TrainingFacts(len(train), self.facts_.fingerprint, report.headline())
+        return self
+
+    def _check_training_data(self, train: Dataset) -> None:
+        documents = train.documents
+        if not len(train):
+            raise UsageError("there is no document to learn from")
+        if not train.Y.nnz:
+            raise UsageError("no document has a label: there is nothing to learn")
+        if documents.features is not None:
+            if not self.capabilities.features:
+                raise UnsupportedError(
+                    f"the system '{self.name}' learns from text, not from a feature matrix"
+                )
+            if not np.isfinite(documents.features.data).all():
+                raise UsageError("the feature matrix has values that are not finite")
+        elif self.needs_text and not any(documents.joined(self.config.fields)):
+            raise UsageError(f"no document has any text in its fields {', '.join(self.config.fields)}")
+        if not np.isfinite(train.Y.data).all():
+            raise UsageError("the label matrix has values that are not finite")
+
+    @property
+    def needs_text(self) -> bool:
+        """Whether documents must have text (when they have no feature rows)."""
+        return True
+
+    # --- predicting ---------------------------------------------------------------------------------------
+
+    def predict(
+        self,
+        documents: DocumentsLike,
+        *,
+        k: int = 5,
+        revealed: Sequence[Sequence[str]] | None = None,
+    ) -> TopK:
+        """The k best labels of each document; -1 where a system has fewer to offer."""
+        self._check_fitted()
+        if k < 1:
+            raise UsageError(f"k must be at least 1, not {k}")
+        if revealed is not None and not self.capabilities.revealed_labels:
+            raise UnsupportedError(f"the system '{self.name}' cannot use labels that are already known")
+        documents = Documents.of(documents)
+        self._check_documents(documents)
+        if not len(documents):
+            return TopK.empty(0, k)
+        if len(documents) <= BATCH_SIZE:
+            return self._predict_batch(documents, k)
+        starts = range(0, len(documents), BATCH_SIZE)
+        return TopK.stack([self._predict_batch(documents[s : s + BATCH_SIZE], k) for s in starts])
+
+    def evaluate(self, test: Dataset, *, k: Sequence[int] = (1, 3, 5)) -> Report:
+        """Predict and measure; labels that training never had count as labels seen 0 times."""
+        from longtail.evaluation import evaluate
+
+        self._check_fitted()
+        test = test.relabelled(self.labels_.extended(test.labels.ids))
+        widest = 0 if test.filtered is None else int(np.diff(test.filtered.indptr).max(initial=0))
+        predictions = self.predict(test, k=max(*k, 10) + widest)
+        return evaluate(
+            predictions, test, train_counts=self.label_counts_, n_train=self.facts_.documents, k=tuple(k)
+        )
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "labels_"):
+            raise NotFittedError(f"the system '{self.name}' is not trained: call fit() or load a model first")
+
+    def _check_documents(self, documents: Documents) -> None:
+        """Systems that can take feature rows check their width here."""
+        if documents.features is not None and not self.capabilities.features:
+            raise UnsupportedError(f"the system '{self.name}' reads text, not a feature matrix")
+
+    # --- model folders ------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the model folder (atomically); an existing one is kept unless ``force``."""
+        self._check_fitted()
+        model_folder.save(self, path, force=force)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a model folder of this system."""
+        system = model_folder.load(path, cls)
+        assert isinstance(system, cls)
+        return system
+
+    # --- hooks --------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _fit(self, train: Dataset, valid: Dataset | None, run: Run) -> None:
+        """Learn; the data are checked, ``valid`` has the labels of ``train`` first."""
+
+    @abstractmethod
+    def _predict_batch(self, documents: Documents, k: int) -> TopK:
+        """Tag one batch (at least one document, k >= 1)."""
+
+    @abstractmethod
+    def _save_parts(self, folder: Path) -> None:
+        """Write the learned parts below ``folder``."""
+
+    @abstractmethod
+    def _load_parts(self, folder: VerifiedFolder) -> None:
+        """Read the learned parts; ``labels_``, ``label_counts_`` and ``config`` are there already."""
