@@ -1,0 +1,76 @@
+"""Reading a folder that may be damaged: only files that are what the manifest says are ever handed out."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from longtail.errors import ModelError, ModelIntegrityError
+from longtail.storage.manifest import MANIFEST, FileEntry, read_manifest, sha256_of
+from longtail.storage.output_folder import set_aside
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedFolder:
+    """A folder whose listed files have been checked; nothing else in it is read."""
+
+    root: Path
+    files: dict[str, FileEntry]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.files
+
+    def path(self, name: str) -> Path:
+        """Where the listed file ``name`` (as in ``tree/weights.safetensors``) is."""
+        if name not in self.files:
+            raise ModelIntegrityError(f"{self.root} does not list the file '{name}' in its {MANIFEST}")
+        return self.root / name
+
+
+def open_folder(path: str | Path) -> VerifiedFolder:
+    """Check every file of a folder against its manifest: place, size, then content."""
+    root = Path(path)
+    try:
+        if not stat.S_ISDIR(os.stat(root).st_mode):
+            raise ModelError(f"{path} is a file, but a model is a folder")
+    except FileNotFoundError:
+        aside = set_aside(root)
+        kept = (
+            f" (a write was interrupted; the version before it is kept as {aside})" if aside.is_dir() else ""
+        )
+        raise ModelError(f"there is no model folder {path}{kept}") from None
+    except (OSError, ValueError) as error:
+        raise ModelError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+    if not os.path.lexists(root / MANIFEST):
+        raise ModelError(f"{path} is not a model folder: it has no {MANIFEST}")
+    files = read_manifest(root)
+    inside = Path(os.path.realpath(root))
+    for name, entry in files.items():
+        _check_place_and_size(root, inside, name, entry)
+    for name, entry in files.items():
+        if sha256_of(root / name) != entry.sha256:
+            raise ModelIntegrityError(
+                f"{root / name} has been altered: its sha256 is not the one in {MANIFEST}"
+            )
+    return VerifiedFolder(root, files)
+
+
+def _check_place_and_size(root: Path, inside: Path, name: str, entry: FileEntry) -> None:
+    path = root / name
+    try:
+        real = Path(os.path.realpath(path))
+        found = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        raise ModelIntegrityError(f"the file {path} is missing") from None
+    except (OSError, ValueError) as error:
+        raise ModelIntegrityError(
+            f"cannot read {path}: {getattr(error, 'strerror', None) or error}"
+        ) from None
+    if not real.is_relative_to(inside):
+        raise ModelIntegrityError(f"{path} is a link that leads out of the folder")
+    if not stat.S_ISREG(found.st_mode):
+        raise ModelIntegrityError(f"{path} is not a regular file")
+    if found.st_size != entry.size:
+        raise ModelIntegrityError(f"{path} has {found.st_size:,} bytes, but {MANIFEST} says {entry.size:,}")
