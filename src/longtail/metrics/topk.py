@@ -107,7 +107,7 @@ def _first(hit: np.ndarray, k: int) -> np.ndarray:
 
 def canonical(Y: csr_array) -> csr_array:
     """The matrix with sorted rows and no entry twice; a copy only where it is not so already."""
-    if not Y.hascanonical_format:
+    if not Y.has_canonical_format:
         Y = Y.copy()
         Y.sum_duplicates()
     return Y
