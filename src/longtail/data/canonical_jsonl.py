@@ -1,0 +1,116 @@
+"""The canonical data folder: one JSON object a line in train, valid, test and labels .jsonl."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from longtail.data.format import Format
+from longtail.data.json_record import record_parser
+from longtail.data.label_file import read_jsonl_labels
+from longtail.data.lines import bare_name, byte_lines, first_lines
+from longtail.data.options import ReadOptions
+from longtail.data.parts import Parts, find_file, part_files
+from longtail.data.records import Batch, Placed, Report, batches, fail, parsed
+from longtail.data.row_folder import read_rows
+from longtail.errors import DataError, UsageError
+from longtail.types import Dataset, LabelSet
+
+ENDINGS = (".jsonl", ".ndjson")
+
+
+def read(files: Mapping[str, Path], folder: Path | None, options: ReadOptions, report: Report) -> Parts:
+    """Read these parts; labels come from the folder's labels.jsonl."""
+    labels_path = None if folder is None else find_file(folder, ["labels.jsonl"])
+    labels = None if labels_path is None else read_jsonl_labels(labels_path, report)
+    return read_rows(
+        files, lambda path: records(path, options, report), report, labels=labels, labels_path=labels_path
+    )
+
+
+def records(path: str | Path, options: ReadOptions, report: Report = fail) -> Iterator[Placed]:
+    """The records of one file."""
+    return parsed(byte_lines(path), record_parser(options), path, report)
+
+
+def stream(path: Path, options: ReadOptions, size: int) -> Iterator[Batch]:
+    """The documents of one file, some at a time."""
+    return batches(records(path, options), size)
+
+
+def write(parts: Mapping[str, Dataset], folder: Path) -> None:
+    """Write the parts, their labels and their filters into the folder."""
+    labels = next(iter(parts.values())).labels
+    with open(folder / "labels.jsonl", "wb") as handle:
+        handle.writelines(_label_lines(labels))
+    for part, data in parts.items():
+        if data.documents.features is not None and not any(data.documents.joined()):
+            raise UsageError(
+                "the documents are feature rows without text, which JSONL does not hold: "
+                "write them in the format xmc, xmc-split or pecos"
+            )
+        with open(folder / f"{part}.jsonl", "wb") as handle:
+            handle.writelines(_document_lines(data))
+        if data.filtered is not None:
+            with open(folder / f"filter_{part}.tsv", "wb") as handle:
+                handle.writelines(_filter_lines(data))
+
+
+def _document_lines(data: Dataset) -> Iterator[bytes]:
+    ids, indptr, indices = data.labels.ids, data.Y.indptr, data.Y.indices
+    for row, document in enumerate(data.documents):
+        record: dict[str, Any] = {"id": document.id}
+        if document.title:
+            record["title"] = document.title
+        record["text"] = document.text
+        record["labels"] = [ids[column] for column in indices[indptr[row] : indptr[row + 1]]]
+        yield _line(record, document.extra, f"the document {document.id!r}")
+
+
+def _label_lines(labels: LabelSet) -> Iterator[bytes]:
+    for row, (id_, text) in enumerate(zip(labels.ids, labels.texts, strict=True)):
+        extra = {} if labels.extra is None else labels.extra[row]
+        yield _line({"id": id_, "text": text}, extra, f"the label {id_!r}")
+
+
+def _filter_lines(data: Dataset) -> Iterator[bytes]:
+    if data.filtered is None:
+        return
+    pairs = data.filtered.tocoo()
+    for row, column in zip(pairs.row, pairs.col, strict=True):
+        document, label = data.documents.ids[row], data.labels.ids[column]
+        if any(mark in name for mark in "\t\r\n" for name in (document, label)):
+            raise DataError(f"the filtered pair {document!r}, {label!r} has a tab or line end in an id")
+        yield f"{document}\t{label}\n".encode()
+
+
+def _line(record: dict[str, Any], extra: Mapping[str, Any], whose: str) -> bytes:
+    try:
+        return orjson.dumps({**extra, **record}, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError as error:
+        raise DataError(f"{whose} cannot be written as JSON ({error})") from None
+
+
+def _folder_files(folder: Path) -> dict[str, Path]:
+    return part_files(folder, ENDINGS)
+
+
+def _fits_file(path: Path) -> bool:
+    if bare_name(path).endswith(ENDINGS):
+        return True
+    start = first_lines(path, 1)
+    return bool(start) and start[0].lstrip().startswith("{") and not bare_name(path).endswith(".ttl")
+
+
+FORMAT = Format(
+    name="jsonl",
+    shape='train.jsonl, valid.jsonl, test.jsonl, labels.jsonl with {"id", "title", "text", "labels"} a line',
+    files=_folder_files,
+    fits_file=_fits_file,
+    read=read,
+    stream=stream,
+    write=write,
+)

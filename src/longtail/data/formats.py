@@ -1,0 +1,31 @@
+"""All formats, in the order in which they are tried on unknown data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from longtail.data import canonical_jsonl, plain_text
+from longtail.data.format import Format
+from longtail.errors import DataError, UsageError
+
+FORMATS: dict[str, Format] = {found.name: found for found in (canonical_jsonl.FORMAT, plain_text.FORMAT)}
+
+
+def format_named(name: str) -> Format:
+    """The format of this name."""
+    if name not in FORMATS:
+        raise UsageError(f"there is no format {name!r}; the formats are {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+def sniff(path: str | Path) -> str:
+    """The name of the format of a file or folder."""
+    place = Path(path)
+    if not place.exists():
+        raise DataError("there is no such file or folder", path=place)
+    for found in FORMATS.values():
+        if found.files(place) if place.is_dir() else found.fits_file(place):
+            return found.name
+    known = "\n".join(f"  {found.name}: {found.shape}" for found in FORMATS.values())
+    kind = "folder" if place.is_dir() else "file"
+    raise DataError(f"the {kind} is in none of the known formats, which are\n{known}", path=place)

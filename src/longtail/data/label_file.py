@@ -1,0 +1,86 @@
+"""The labels of a data set from a file of their own: ids, texts and further keys, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from longtail.data.json_record import as_text, json_object
+from longtail.data.lines import byte_lines, text_lines
+from longtail.data.records import NOTHING, Report, fail
+from longtail.errors import DataError
+from longtail.types import LabelSet
+
+_ID_KEYS = ("id", "uid", "uri")
+_TEXT_KEYS = ("text", "title", "label", "name")
+
+
+class LabelRows:
+    """Labels as they are read; an id that comes again is an error with both lines."""
+
+    def __init__(self, path: Path, report: Report = fail) -> None:
+        self.path = path
+        self._report = report
+        self._line_of: dict[str, int] = {}
+        self._texts: list[str] = []
+        self._extra: list[Mapping[str, Any]] = []
+
+    def add(self, line: int, id_: str, text: str, extra: Mapping[str, Any] = NOTHING) -> None:
+        """Take one more label."""
+        first = self._line_of.setdefault(id_, line)
+        if len(self._line_of) == len(self._texts):
+            problem = f"the label id {id_!r} is there twice (first in line {first})"
+            self._report(DataError(problem, path=self.path, line=line))
+            return
+        self._texts.append(text)
+        self._extra.append(extra)
+
+    def labels(self) -> LabelSet:
+        """All labels."""
+        return LabelSet(list(self._line_of), self._texts, self._extra if any(self._extra) else None)
+
+
+def read_jsonl_labels(path: Path, report: Report = fail) -> LabelSet:
+    """Labels of one JSON object a line: ``id``, ``text``, and whatever else it has."""
+    rows = LabelRows(path, report)
+    for number, line in byte_lines(path):
+        if not line or line.isspace():
+            continue
+        try:
+            found = json_object(line)
+            id_ = _take(found, _ID_KEYS)
+            if id_ is None:
+                raise ValueError('the label has no "id"')
+            text = as_text(_take(found, _TEXT_KEYS), "the label's text")
+            rows.add(number, as_text(id_, "the label's id"), text, found or NOTHING)
+        except ValueError as error:
+            report(DataError(str(error), path=path, line=number))
+    return rows.labels()
+
+
+def read_label_names(path: Path, report: Report = fail) -> LabelSet:
+    """Labels of one name a line; the name is the id, and there is no further text."""
+    rows = LabelRows(path, report)
+    for number, line in without_last_blank(text_lines(path)):
+        rows.add(number, line, "")
+    return rows.labels()
+
+
+def without_last_blank(lines: Iterable[tuple[int, str]]) -> Iterable[tuple[int, str]]:
+    """The lines without empty ones at the end: in files where the line number is the column, others count."""
+    waiting: list[tuple[int, str]] = []
+    for number, line in lines:
+        if line:
+            yield from waiting
+            waiting.clear()
+            yield number, line
+        else:
+            waiting.append((number, line))
+
+
+def _take(found: dict[str, Any], keys: tuple[str, ...]) -> Any:
+    for key in keys:
+        if key in found:
+            return found.pop(key)
+    return None

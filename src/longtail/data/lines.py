@@ -1,0 +1,111 @@
+"""Lines of a file, compressed or not, with an error that names file and line when they cannot be read."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from longtail.errors import DataError
+
+COMPRESSED = (".gz", ".xz")
+STDIN = "-"
+
+_BOM = b"\xef\xbb\xbf"
+_GZIP_MAGIC = b"\x1f\x8b"
+_XZ_MAGIC = b"\xfd7zXZ\x00"
+_BUFFER = 1 << 20
+
+
+def bare_name(path: str | Path) -> str:
+    """The file's name without .gz or .xz."""
+    name = Path(path).name
+    return name[:-3] if name.endswith(COMPRESSED) else name
+
+
+@contextmanager
+def opened(path: str | Path) -> Iterator[BinaryIO]:
+    """The file's bytes, decompressed by what they are and not by the file's name; ``-`` is standard input."""
+    with naming_file(path):
+        if str(path) == STDIN:
+            yield _decompressed(cast("io.BufferedReader", sys.stdin.buffer))
+            return
+        if Path(path).is_dir():
+            raise DataError("is a folder, but a file was expected here", path=path)
+        with open(path, "rb", buffering=_BUFFER) as handle:
+            yield _decompressed(cast("io.BufferedReader", handle))
+
+
+@contextmanager
+def naming_file(path: str | Path) -> Iterator[None]:
+    """Turn the ways in which reading a file can fail into a DataError that names it."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise DataError("there is no such file", path=path) from None
+    except PermissionError:
+        raise DataError("no permission to read it", path=path) from None
+    except EOFError:
+        raise DataError("the compressed file is truncated; fetch or make it again", path=path) from None
+    except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise DataError(f"the compressed file is damaged ({error})", path=path) from None
+    except OSError as error:
+        raise DataError(f"cannot be read ({error.strerror or error})", path=path) from None
+
+
+def byte_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
+    """Line numbers (from 1) and lines, without line ends and without a byte order mark."""
+    with opened(path) as handle:
+        for number, line in enumerate(handle, 1):
+            if number == 1 and line.startswith(_BOM):
+                line = line[len(_BOM) :]
+            if b"\0" in line:
+                raise DataError("there is a NUL byte; is this a text file in UTF-8?", path=path, line=number)
+            yield number, line.rstrip(b"\r\n")
+
+
+def text_lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """Line numbers (from 1) and lines as text; bytes that are not UTF-8 are an error."""
+    for number, line in byte_lines(path):
+        yield number, decoded(line, path, number)
+
+
+def decoded(line: bytes, path: str | Path, number: int) -> str:
+    """The line as text, or an error with its place."""
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"is not valid UTF-8 (byte {error.start + 1} of the line)", path=path, line=number
+        ) from None
+
+
+def first_lines(path: str | Path, count: int = 2) -> list[str]:
+    """The first lines that are not blank, for guessing a format; nothing when the file is not text."""
+    found: list[str] = []
+    try:
+        for _, line in text_lines(path):
+            if line.strip():
+                found.append(line)
+            if len(found) == count:
+                break
+    except DataError:
+        if not os.access(path, os.R_OK):
+            raise
+    return found
+
+
+def _decompressed(handle: io.BufferedReader) -> BinaryIO:
+    start = handle.peek(len(_XZ_MAGIC))
+    if start.startswith(_GZIP_MAGIC):
+        return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=handle)), _BUFFER))
+    if start.startswith(_XZ_MAGIC):
+        return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, lzma.LZMAFile(handle)), _BUFFER))
+    return handle

@@ -1,0 +1,116 @@
+"""Files of pairs: filters (document, label: never scored) and edges (node, node, weight)."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from longtail.data.lines import text_lines
+from longtail.data.parts import find_file
+from longtail.data.records import Report, fail
+from longtail.errors import DataError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+class Edges(NamedTuple):
+    """Auxiliary links as columns: from, to, weight (float32)."""
+
+    sources: list[str]
+    targets: list[str]
+    weights: np.ndarray
+
+
+def read_filter(
+    path: Path,
+    rows: Mapping[str, int],
+    columns: Mapping[str, int],
+    shape: tuple[int, int],
+    report: Report = fail,
+) -> tuple[csr_array, int]:
+    """The pairs of a filter file as a matrix of ones, and how many name something that is not there.
+
+    Args:
+        path: lines of ``document id<TAB>label id``.
+        rows: the row of a document by its id.
+        columns: the column of a label by its id.
+        shape: documents x labels.
+    """
+    at, to, unknown = array("q"), array("q"), 0
+    for number, line in text_lines(path):
+        if not line:
+            continue
+        fields = line.split("\t") if "\t" in line else line.split()
+        if len(fields) != 2:
+            report(DataError("expected a document id, a tab and a label id", path=path, line=number))
+            continue
+        row, column = rows.get(fields[0]), columns.get(fields[1])
+        if row is None or column is None:
+            unknown += 1
+        else:
+            at.append(row)
+            to.append(column)
+    return pair_matrix(np.array(at, dtype=np.int64), np.array(to, dtype=np.int64), shape), unknown
+
+
+def read_numbered_filter(path: Path, shape: tuple[int, int]) -> csr_array:
+    """The pairs of a filter file of 0-based row and column numbers."""
+    at, to = array("q"), array("q")
+    for number, line in text_lines(path):
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) != 2 or not all(field.isascii() and field.isdigit() for field in fields):
+            raise DataError("expected a document number and a label number", path=path, line=number)
+        row, column = int(fields[0]), int(fields[1])
+        if row >= shape[0] or column >= shape[1]:
+            problem = f"the pair {row} {column} is outside of the {shape[0]} documents and {shape[1]} labels"
+            raise DataError(problem, path=path, line=number)
+        at.append(row)
+        to.append(column)
+    return pair_matrix(np.array(at, dtype=np.int64), np.array(to, dtype=np.int64), shape)
+
+
+def pair_matrix(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> csr_array:
+    """A matrix of ones at the pairs; a pair that comes twice counts once."""
+    from scipy.sparse import csr_array
+
+    matrix = csr_array((np.ones(len(rows), np.float32), (rows, columns)), shape=shape)
+    matrix.data[:] = 1.0
+    return matrix
+
+
+def read_edges(path: str | Path) -> Edges:
+    """The auxiliary links of a folder's ``edges.tsv`` (or of the file itself); a missing weight is 1."""
+    place = Path(path)
+    found = find_file(place, ["edges.tsv"]) if place.is_dir() else place
+    if found is None:
+        raise DataError("there is no edges.tsv in the folder", path=place)
+    sources: list[str] = []
+    targets: list[str] = []
+    weights = array("f")
+    for number, line in text_lines(found):
+        if not line:
+            continue
+        fields = line.split("\t")
+        weight = _weight(fields[2]) if len(fields) == 3 else 1.0
+        if len(fields) not in (2, 3) or not math.isfinite(weight):
+            problem = "expected two ids and a finite weight with tabs between them"
+            raise DataError(problem, path=found, line=number)
+        sources.append(fields[0])
+        targets.append(fields[1])
+        weights.append(weight)
+    return Edges(sources, targets, np.array(weights, dtype=np.float32))
+
+
+def _weight(field: str) -> float:
+    try:
+        return float(field)
+    except ValueError:
+        return math.nan

@@ -1,0 +1,40 @@
+"""Write data sets in the formats that can be written; the folder is complete, or not there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from longtail.data.formats import FORMATS, format_named
+from longtail.data.parts import PARTS
+from longtail.errors import UsageError
+from longtail.types import Dataset
+
+
+def write(
+    parts: Mapping[str, Dataset], path: str | Path, *, format: str = "jsonl", force: bool = False
+) -> None:
+    """Write the parts of a data set as a folder.
+
+    Args:
+        parts: data sets over one label set by the names train, valid, test.
+        path: the folder to write.
+        format: jsonl (everything but feature rows), xmc, xmc-split, pecos (feature rows) or text2text (texts).
+        force: replace a folder that is there already.
+    """
+    from longtail.storage import writing_folder
+
+    writer = format_named(format).write
+    if writer is None:
+        able = ", ".join(name for name, found in FORMATS.items() if found.write is not None)
+        raise UsageError(f"the format {format} can only be read; write {able}")
+    if not parts:
+        raise UsageError("there is no part to write")
+    unknown = next((part for part in parts if part not in PARTS), None)
+    if unknown is not None:
+        raise UsageError(f"there is no part {unknown!r}; the parts are {', '.join(PARTS)}")
+    labels = next(iter(parts.values())).labels
+    if any(data.labels is not labels and data.labels.ids != labels.ids for data in parts.values()):
+        raise UsageError("the parts are over different label sets; bring them onto one with relabelled()")
+    with writing_folder(path, force=force, manifest=False) as folder:
+        writer({part: parts[part] for part in PARTS if part in parts}, folder)
