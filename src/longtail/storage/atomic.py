@@ -22,6 +22,7 @@ _REASONS = {
     errno.EPERM: "permission denied",
     errno.EROFS: "the file system is read-only",
     errno.ENOTDIR: "a part of the path is a file, not a folder",
+    errno.EEXIST: "a part of the path is a file, not a folder",
     errno.EISDIR: "it is a folder, not a file",
     errno.ENAMETOOLONG: "the name is too long",
     errno.ELOOP: "its symbolic links go round in a circle",
