@@ -1,7 +1,7 @@
 import napkinxc.metrics as peer
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
@@ -31,6 +31,7 @@ def test_formula_by_hand():
     assert propensity.inverse_propensity(np.array([7]), n)[0] == pytest.approx(expected)
 
 
+@settings(deadline=None, max_examples=25)
 @given(st.integers(0, 10_000), st.sampled_from(sorted(propensity.PRESETS)))
 def test_agrees_with_napkinxc(seed, name):
     truth, predicted = random_world(seed)
@@ -40,13 +41,13 @@ def test_agrees_with_napkinxc(seed, name):
     np.testing.assert_allclose(
         q, np.ravel(peer.Jain_et_al_inverse_propensity(csr_matrix(Y), A=a, B=b)), rtol=1e-6
     )
-    for k in (1, 3, 5, 7, 9):
-        assert propensity.psp(labels, Y, q, k) == pytest.approx(
-            peer.psprecision_at_k(truth, predicted, q, k=k)[-1], abs=1e-9
-        )
-        assert propensity.psndcg(labels, Y, q, k) == pytest.approx(
-            peer.psndcg_at_k(truth, predicted, q, k=k)[-1], abs=1e-9
-        )
+    for ours, theirs in (
+        (propensity.psp, peer.psprecision_at_k),
+        (propensity.psndcg, peer.psndcg_at_k),
+    ):
+        expected = theirs(truth, predicted, q, k=9)
+        for k in (1, 3, 5, 9):
+            assert ours(labels, Y, q, k) == pytest.approx(expected[k - 1], abs=1e-9)
 
 
 def test_rarer_labels_weigh_more_and_never_less_than_one():

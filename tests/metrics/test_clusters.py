@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from longtail.errors import UsageError
+from longtail.metrics.clusters import mutual_information, mutual_information_loss
+from tests.metrics.worlds import matrix, random_world
+
+
+def test_information_by_hand():
+    assert mutual_information(matrix([[0], [1]], 2)) == pytest.approx(np.log(2))
+    assert mutual_information(matrix([[0, 1], [0, 1]], 2)) == pytest.approx(0)
+
+
+def test_one_cluster_loses_all_and_one_each_loses_nothing():
+    Y = matrix([[0, 1], [2, 3], [3]], 4)
+    assert mutual_information_loss(Y, np.arange(4)) == pytest.approx(0)
+    assert mutual_information_loss(Y, np.zeros(4, int)) == pytest.approx(1)
+
+
+def test_labels_of_the_same_documents_can_be_joined_for_free():
+    Y = matrix([[0, 1], [0, 1], [2, 3], [2, 3]], 4)
+    assert mutual_information_loss(Y, np.array([0, 0, 1, 1])) == pytest.approx(0, abs=1e-12)
+    assert mutual_information_loss(Y, np.array([0, 1, 0, 1])) == pytest.approx(1)
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.integers(0, 10_000))
+def test_coarser_clusters_lose_more(seed):
+    truth, _ = random_world(seed)
+    Y = matrix(truth, 25)
+    fine = np.random.default_rng(seed).integers(0, 8, 25)
+    assert 0 <= mutual_information_loss(Y, fine) <= mutual_information_loss(Y, fine // 2) + 1e-12 <= 1 + 1e-12
+
+
+def test_edges():
+    assert mutual_information_loss(matrix([[]], 2), np.array([0, 1])) == 0
+    with pytest.raises(UsageError, match="1 cluster numbers for 2 labels"):
+        mutual_information_loss(matrix([[0]], 2), np.array([0]))
+    with pytest.raises(UsageError, match="label 1 has the negative"):
+        mutual_information_loss(matrix([[0]], 2), np.array([0, -1]))
