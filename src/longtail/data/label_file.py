@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from longtail.data.json_record import as_text, json_object
+from longtail.data.json_record import as_text, json_object, take
 from longtail.data.lines import byte_lines, text_lines
 from longtail.data.records import NOTHING, Report, fail
 from longtail.errors import DataError
@@ -49,10 +49,10 @@ def read_jsonl_labels(path: Path, report: Report = fail) -> LabelSet:
             continue
         try:
             found = json_object(line)
-            id_ = _take(found, _ID_KEYS)
+            id_ = take(found, _ID_KEYS)
             if id_ is None:
                 raise ValueError('the label has no "id"')
-            text = as_text(_take(found, _TEXT_KEYS), "the label's text")
+            text = as_text(take(found, _TEXT_KEYS), "the label's text")
             rows.add(number, as_text(id_, "the label's id"), text, found or NOTHING)
         except ValueError as error:
             report(DataError(str(error), path=path, line=number))
@@ -77,10 +77,3 @@ def without_last_blank(lines: Iterable[tuple[int, str]]) -> Iterable[tuple[int, 
             yield number, line
         else:
             waiting.append((number, line))
-
-
-def _take(found: dict[str, Any], keys: tuple[str, ...]) -> Any:
-    for key in keys:
-        if key in found:
-            return found.pop(key)
-    return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -108,21 +109,25 @@ def collect(records: Iterable[Placed], index: dict[str, int]) -> Columns:
     texts: list[str] = []
     extra: list[Mapping[str, Any]] = []
     lines, ends, columns, weights = array("q"), array("q", [0]), array("i"), array("f")
-    column_of = index.setdefault
+    # Looking up a new label gives it the next column, without a step of Python.
+    column_of = defaultdict[str, int](None, index)
+    column_of.default_factory = column_of.__len__
     any_extra = False
     for number, (id_, title, text, labels, weight, more) in records:
         ids.append(str(len(ids)) if id_ is None else id_)
         titles.append(title)
         texts.append(text)
         extra.append(more)
-        any_extra = any_extra or bool(more)
+        if more:
+            any_extra = True
         if weight is not None:
             weights.extend([1.0] * (len(columns) - len(weights)))
             weights.extend(weight)
-        columns.extend([column_of(label, len(index)) for label in labels])
+        columns.extend(map(column_of.__getitem__, labels))
         ends.append(len(columns))
         lines.append(number)
     documents = Documents(ids, titles, texts, None, extra if any_extra else None)
+    index.update(column_of)
     values = np.ones(len(columns), np.float32)
     values[: len(weights)] = weights
     indptr, indices = np.array(ends, dtype=np.int64), np.array(columns, dtype=np.int32)
