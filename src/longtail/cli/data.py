@@ -1,0 +1,44 @@
+"""``longtail data``: data sets that are made on this machine, to try things with."""
+
+from __future__ import annotations
+
+import click
+
+from longtail.cli import options, output
+from longtail.cli.session import current, loudness
+
+NAMES = ("synthetic", "debian", "wordnet")
+
+
+@click.command()
+@click.argument("name", type=click.Choice(NAMES))
+@click.option("-o", "--output", "target", required=True, type=click.Path(), help="The folder to write.")
+@click.option("--labels", type=click.IntRange(min=1), help="How many labels.")
+@click.option("--documents", type=click.IntRange(min=1), help="How many documents.")
+@click.option("--to", default="jsonl", show_default=True, metavar="FORMAT", help="The format to write.")
+@options.seed
+@options.force
+@loudness
+def command(
+    name: str,
+    target: str,
+    labels: int | None,
+    documents: int | None,
+    to: str,
+    seed: int | None,
+    force: bool,
+) -> None:
+    """Make a data set: synthetic (planted words), debian (package descriptions) or wordnet (glosses)."""
+    from longtail import data
+    from longtail.data import catalogue
+
+    session = current()
+    output.check_folder_is_free(target, force=force)
+    given = {"labels": labels, "documents": documents, "seed": seed}
+    run = session.run()
+    with run.phase("make"):
+        parts = catalogue.build(name, **{key: value for key, value in given.items() if value is not None})
+    with run.phase("write"):
+        data.write(parts, target, format=to, force=force)
+    session.written = True
+    session.say(f"{target}: {', '.join(f'{len(part):,} documents in {key}' for key, part in parts.items())}")

@@ -1,0 +1,194 @@
+"""``longtail doctor``: what this installation has, and what stands in the way of running well."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import click
+
+from longtail import __version__
+from longtail.cli import options, output
+from longtail.cli.session import loudness
+
+REQUIRED = {
+    "numpy": "numpy",
+    "scipy": "scipy",
+    "numba": "numba",
+    "orjson": "orjson",
+    "click": "click",
+    "rich": "rich",
+    "tokenizers": "tokenizers",
+    "safetensors": "safetensors",
+    "filelock": "filelock",
+    "PyStemmer": "Stemmer",
+}
+"""Package -> the module that must be importable."""
+
+OPTIONAL = {
+    "pyarrow": ("reads and writes Parquet", "longtail[parquet]"),
+    "rdflib": ("reads SKOS vocabularies", "longtail[skos]"),
+    "scikit-learn": ("longtail.sklearn.LongtailClassifier", "scikit-learn"),
+}
+"""Package -> what it is for, and what to install."""
+
+
+@click.command()
+@options.as_json
+@loudness
+def command(as_json: bool) -> None:
+    """Report versions, optional packages, threads, memory, disk; exit 1 if something needed is broken."""
+    report = examine()
+    output.print_json(report) if as_json else _print(report)
+    if report["problems"]:
+        raise click.exceptions.Exit(1)
+
+
+def examine() -> dict[str, Any]:
+    """Everything the command reports, as plain data."""
+    required = {name: _importable(name, module) for name, module in REQUIRED.items()}
+    problems = [f"{name}: {found['error']}" for name, found in required.items() if found["error"]]
+    cache = kernel_cache()
+    advice = []
+    if cache["writable"] is None:
+        advice.append(
+            "no folder for compiled kernels is writable, so every start compiles them again: "
+            "set NUMBA_CACHE_DIR to a folder that is"
+        )
+    if shutil.disk_usage(".").free < 1e9:
+        advice.append("less than 1 GB is free on this disk")
+    return {
+        "longtail": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "executable": sys.executable,
+        "required": required,
+        "optional": {
+            name: {"version": _version(name), "purpose": purpose, "install": f"pip install '{install}'"}
+            for name, (purpose, install) in OPTIONAL.items()
+        },
+        "threads": threads(),
+        "memory": memory(),
+        "disk": {"path": os.getcwd(), "free": shutil.disk_usage(".").free},
+        "kernel_cache": cache,
+        "problems": problems,
+        "advice": advice,
+    }
+
+
+def threads() -> dict[str, Any]:
+    """Cores of the machine, those that this process may use, and the library that runs parallel kernels."""
+    from longtail.threads import available
+
+    # In the order in which numba prefers them.
+    pools = {"tbb": "tbbpool", "omp": "omppool", "workqueue": "workqueue"}
+    layers = [name for name, pool in pools.items() if _has_module(f"numba.np.ufunc.{pool}")]
+    chosen = os.environ.get("NUMBA_THREADING_LAYER", "default")
+    if chosen == "default" and layers:
+        chosen = layers[0]
+    return {"cores": os.cpu_count(), "usable": available(), "layer": chosen, "layers": layers}
+
+
+def memory() -> dict[str, int | None]:
+    """Bytes of the machine, free ones, and a container's limit; None where the system does not say."""
+    found: dict[str, int | None] = {"total": None, "available": None, "limit": None}
+    names = {"MemTotal:": "total", "MemAvailable:": "available"}
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            key, value, *_ = line.split()
+            if key in names:
+                found[names[key]] = int(value) * 1024
+    except OSError:
+        found["total"] = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii").strip()
+        found["limit"] = int(limit) if limit.isdigit() else None
+    except OSError:
+        pass
+    return found
+
+
+def kernel_cache() -> dict[str, Any]:
+    """Where compiled kernels may be kept, in numba's order, and the first of those that is writable."""
+    import longtail
+
+    own = os.environ.get("NUMBA_CACHE_DIR")
+    user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "numba"
+    places = [Path(own)] if own else [Path(longtail.__file__).parent, user]
+    writable = next((str(place) for place in places if _writable(place)), None)
+    return {"places": [str(place) for place in places], "writable": writable}
+
+
+def _writable(folder: Path) -> bool:
+    nearest = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    return nearest.is_dir() and os.access(nearest, os.W_OK)
+
+
+def _importable(package: str, module: str) -> dict[str, str | None]:
+    try:
+        import_module(module)
+    except Exception as error:
+        return {"version": _version(package), "error": f"{type(error).__name__}: {error}"}
+    return {"version": _version(package), "error": None}
+
+
+def _has_module(name: str) -> bool:
+    try:
+        import_module(name)
+    except Exception:
+        return False
+    return True
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _print(report: dict[str, Any]) -> None:
+    click.echo(f"longtail {report['longtail']}, Python {report['python']} ({report['executable']})")
+    click.echo(report["platform"])
+    rows = [[name, found["version"] or "missing", ""] for name, found in report["required"].items()]
+    rows += [
+        [name, found["version"] or "not installed", found["purpose"] + _how(found)]
+        for name, found in report["optional"].items()
+    ]
+    click.echo("Packages")
+    output.print_table(rows, indent="  ")
+    cores, store = report["threads"], report["memory"]
+    click.echo("Machine")
+    machine = [
+        [
+            "threads",
+            f"{cores['usable']} usable of {cores['cores']}; parallel kernels run on {cores['layer']}",
+        ],
+        ["memory", _memory_in_words(store)],
+        ["disk", f"{output.size_in_words(report['disk']['free'])} free at {report['disk']['path']}"],
+        ["kernel cache", report["kernel_cache"]["writable"] or "none is writable"],
+    ]
+    output.print_table(machine, indent="  ")
+    for sentence in report["problems"]:
+        click.echo(f"problem: {sentence}")
+    for sentence in report["advice"]:
+        click.echo(f"advice: {sentence}")
+    if not report["problems"]:
+        click.echo("All that is needed is here.")
+
+
+def _how(found: dict[str, Any]) -> str:
+    return "" if found["version"] else f": {found['install']}"
+
+
+def _memory_in_words(store: dict[str, int | None]) -> str:
+    total, free, limit = store["total"], store["available"], store["limit"]
+    words = "unknown" if total is None else output.size_in_words(total)
+    words += "" if free is None else f", {output.size_in_words(free)} available"
+    return words + ("" if limit is None else f", limited to {output.size_in_words(limit)}")

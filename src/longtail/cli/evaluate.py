@@ -1,0 +1,78 @@
+"""``longtail evaluate``: predict a test set and report, with the rare labels apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from longtail.cli import options, output, parts
+from longtail.cli.session import current, loudness
+
+
+def _ranks(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:
+    try:
+        ranks = sorted({int(rank) for rank in value.split(",")})
+    except ValueError:
+        ranks = [0]
+    if ranks[0] < 1:
+        raise click.BadParameter(f"{value!r} is not a list of ranks like 1,3,5", context, parameter)
+    return tuple(ranks)
+
+
+@click.command()
+@click.argument("model", type=click.Path())
+@click.argument("data", type=click.Path())
+@click.option("--part", default="test", show_default=True, help="The part of DATA to measure on.")
+@click.option("-k", "ranks", default="1,3,5", show_default=True, callback=_ranks, help="Ranks to measure at.")
+@click.option(
+    "--json", "json_", metavar="FILE", type=click.Path(), help="Write the report as JSON (- is stdout)."
+)
+@click.option("--html", metavar="FILE", type=click.Path(), help="Write the report as a page with plots.")
+@click.option("--format", "format_", metavar="NAME", help="The format of DATA.  [default: guessed]")
+@options.reading
+@options.jobs
+@options.force
+@loudness
+def command(
+    model: str,
+    data: str,
+    part: str,
+    ranks: tuple[int, ...],
+    json_: str | None,
+    html: str | None,
+    format_: str | None,
+    jobs: int | None,
+    force: bool,
+    **columns: Any,
+) -> None:
+    """Measure MODEL on the test part of DATA (a single file is used whole)."""
+    import longtail
+    from longtail import threads
+    from longtail.data import read_folder
+    from longtail.evaluation import html as page
+    from longtail.evaluation import terminal
+
+    for path in (json_, html):
+        output.check_file_is_free(path, force=force)
+    run = current().run()
+    with threads.limit(jobs):
+        with run.phase("load"):
+            system = longtail.load(model)
+        with run.phase("read"):
+            wanted = (part,) if Path(data).is_dir() else ("train",)
+            sets = read_folder(data, format=format_, options=options.read_options(columns), parts=wanted)
+        with run.phase("evaluate"):
+            report = system.evaluate(parts.choose(sets, part, data), k=ranks)
+    if json_ is not None:
+        _write(json_, output.as_json(report.to_dict()), force)
+    if html is not None:
+        _write(html, page.render_html(report).encode("utf-8"), force)
+    if output.STANDARD not in (json_, html):
+        terminal.render(report, output.console())
+
+
+def _write(path: str, content: bytes, force: bool) -> None:
+    with output.opened(path, force=force) as handle:
+        handle.write(content)

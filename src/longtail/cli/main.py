@@ -1,0 +1,137 @@
+"""The entry point: finds the command, runs it, and turns every error into one sentence and an exit code."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from types import FrameType
+
+import click
+
+from longtail import __version__
+from longtail.cli.lazy_group import LazyGroup
+from longtail.cli.session import Session, loudness
+from longtail.errors import LongtailError
+
+FAILED = 1
+WRONG_USAGE = 2
+INTERRUPTED = 128 + signal.SIGINT
+TERMINATED = 128 + signal.SIGTERM
+READER_GONE = 141
+"""128 + SIGPIPE, what a shell reports of any program whose reader went away."""
+
+COMMANDS = {
+    "train": "Learn a model from tagged documents.",
+    "predict": "Tag documents with a model.",
+    "evaluate": "Measure a model on tagged documents, rare labels apart.",
+    "check": "Say what a data set holds and what is odd about it.",
+    "convert": "Write a data set in another format.",
+    "split": "Divide a data set into train, valid and test.",
+    "data": "Make a ready data set: synthetic, debian, wordnet.",
+    "info": "Describe a model, or list the systems and their settings.",
+    "doctor": "Report versions, optional packages, threads, memory, disk.",
+}
+"""Each one is ``command`` in the module of its name; the text is what ``longtail --help`` shows."""
+
+OPTIONS = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, raised like Ctrl-C so that temporary files are cleared away."""
+
+
+@click.group(cls=LazyGroup, commands_help=COMMANDS, package="longtail.cli", context_settings=OPTIONS)
+@click.version_option(__version__, prog_name="longtail")
+@loudness
+def longtail() -> None:
+    """Tag texts with the few right labels out of a very large set, the rare ones included.
+
+    Start with: longtail data synthetic -o demo; longtail train demo -o model; longtail evaluate model demo.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 ok, 1 failed, 2 wrong usage, 130 interrupted."""
+    if "_LONGTAIL_COMPLETE" in os.environ:
+        from click.shell_completion import shell_complete
+
+        return shell_complete(
+            longtail, {}, "longtail", "_LONGTAIL_COMPLETE", os.environ["_LONGTAIL_COMPLETE"]
+        )
+    signal.signal(signal.SIGTERM, _terminate)
+    session = Session()
+    try:
+        return _execute(list(sys.argv[1:] if arguments is None else arguments), session)
+    except BaseException as error:
+        code, sentence = verdict(error, session)
+        if session.verbose and code != WRONG_USAGE:
+            traceback.print_exc()
+        if sentence:
+            print(f"longtail: {sentence}", file=sys.stderr)
+        if code == READER_GONE:
+            # The interpreter flushes stdout once more on its way out, which would fail again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return code
+
+
+def _execute(arguments: list[str], session: Session) -> int:
+    try:
+        with longtail.make_context("longtail", arguments, obj=session) as context:
+            longtail.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    return 0
+
+
+def verdict(error: BaseException, session: Session) -> tuple[int, str]:
+    """The exit code of an error and the sentence to show ('' for none)."""
+    match error:
+        case LongtailError():
+            return error.exit_code, str(error)
+        case click.UsageError():
+            return WRONG_USAGE, _usage(error)
+        case click.ClickException():
+            return error.exit_code, error.format_message()
+        case KeyboardInterrupt() | click.Abort():
+            code, word = (
+                (TERMINATED, "terminated") if isinstance(error, Terminated) else (INTERRUPTED, "interrupted")
+            )
+            return code, word if session.written else f"{word}; nothing was written"
+        case BrokenPipeError():
+            return READER_GONE, ""
+        case MemoryError():
+            return FAILED, (
+                "there is not enough memory for this: take fewer documents at once or a larger machine"
+            )
+        case OSError():
+            return FAILED, _operating_system(error)
+        case SystemExit():
+            return error.code if isinstance(error.code, int) else FAILED, ""
+        case _:
+            hint = "" if session.verbose else "; run it again with -v to see where"
+            return FAILED, f"this should not happen: {type(error).__name__}: {error}{hint}"
+
+
+def _usage(error: click.UsageError) -> str:
+    # Click's own wording ("Missing argument 'DATA'.") is clear; the lines around it are not needed.
+    sentence = error.format_message().strip().rstrip(".")
+    command = error.ctx.command_path if error.ctx else "longtail"
+    return f"{sentence[:1].lower()}{sentence[1:]} (see {command} --help)"
+
+
+def _operating_system(error: OSError) -> str:
+    what = error.strerror or str(error)
+    if error.errno == errno.ENOSPC:
+        what = "no space is left on the disk"
+    elif error.errno == errno.EFBIG:
+        what = "the file would grow above the limit on file sizes"
+    return f"{error.filename}: {what}" if error.filename else what
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    raise Terminated

@@ -1,0 +1,54 @@
+"""Options that several commands share, so that they mean the same everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from longtail.data import ReadOptions
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+force = click.option("--force", is_flag=True, help="Replace the output if it is there already.")
+seed = click.option(
+    "--seed", type=click.IntRange(min=0), help="Same data, same settings, same seed: same result."
+)
+jobs = click.option("--jobs", "-j", type=click.IntRange(min=1), help="Threads to use.  [default: all cores]")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+_COLUMNS = {
+    "id": "The column (or JSON key) of the documents' ids.",
+    "title": "The column of the titles.",
+    "text": "The column of the texts.",
+    "label": "The column of the labels.",
+}
+
+
+def reading(command: F) -> F:
+    """Add what a reader cannot always guess: columns, label separator, language, which split."""
+    options = [
+        click.option(f"--{name}-column", metavar="NAME", help=f"{text}  [default: guessed]")
+        for name, text in _COLUMNS.items()
+    ]
+    options += [
+        click.option("--label-separator", metavar="TEXT", help="What stands between two labels in one cell."),
+        click.option(
+            "--language", metavar="CODE", help="The language of label texts, where there are several."
+        ),
+        click.option(
+            "--split", type=int, default=0, help="Which of the train/test splits of an XMC data set."
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def read_options(given: dict[str, Any]) -> ReadOptions:
+    """The values of the options that ``reading`` added."""
+    from longtail.data import ReadOptions
+
+    return ReadOptions(**given)

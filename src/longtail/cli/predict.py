@@ -1,0 +1,104 @@
+"""``longtail predict``: tag a file of any size, batch by batch, ids and order kept."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from longtail.cli import options, output
+from longtail.cli.session import current, loudness
+from longtail.errors import UsageError
+
+if TYPE_CHECKING:
+    from longtail.types import TopK
+
+OUTPUTS = ("jsonl", "csv", "parquet", "npz")
+
+
+@click.command()
+@click.argument("model", type=click.Path())
+@click.argument("source", metavar="INPUT", type=click.Path())
+@click.option(
+    "-o", "--output", "target", default="-", type=click.Path(), help="The file to write.  [default: -]"
+)
+@click.option("-k", default=5, show_default=True, type=click.IntRange(min=1), help="Labels a document.")
+@click.option("--threshold", type=float, help="Leave out labels with a score below this.")
+@click.option(
+    "--format", "format_", type=click.Choice(OUTPUTS), help="Of the output.  [default: by its ending]"
+)
+@click.option("--input-format", metavar="NAME", help="The format of INPUT.  [default: guessed]")
+@click.option("--batch-size", default=4096, show_default=True, type=click.IntRange(min=1), hidden=True)
+@options.reading
+@options.jobs
+@options.force
+@loudness
+def command(
+    model: str,
+    source: str,
+    target: str,
+    k: int,
+    threshold: float | None,
+    format_: str | None,
+    input_format: str | None,
+    batch_size: int,
+    jobs: int | None,
+    force: bool,
+    **columns: Any,
+) -> None:
+    """Tag the documents of INPUT (- is stdin) with MODEL and write the K best labels of each (- is stdout)."""
+    import longtail
+    from longtail import threads
+    from longtail.cli.prediction_files import BINARY, FORMATS, format_of
+    from longtail.data import stream
+
+    session = current()
+    kind = format_ or format_of(target)
+    if target == output.STANDARD and kind in BINARY and sys.stdout.isatty():
+        raise UsageError(f"{kind} is not for a terminal: name a file with -o, or use --format jsonl")
+    output.check_file_is_free(target, force=force)
+    batches = stream(
+        source, format=input_format, batch_size=batch_size, options=options.read_options(columns)
+    )
+    run = session.run()
+    with threads.limit(jobs):
+        with run.phase("load"):
+            system = longtail.load(model)
+        with _handle(target, kind in BINARY, force) as handle, run.phase("predict") as phase:
+            file = FORMATS[kind](handle, system.labels_)
+            for documents, _ in batches:
+                best = system.predict(documents, k=k)
+                file.write(documents.ids, best if threshold is None else above(best, threshold))
+                phase.advance(len(documents))
+            file.finish()
+            tagged = phase.done
+    if target != output.STANDARD:
+        session.say(f"{target}: {tagged:,} documents tagged")
+
+
+def above(best: TopK, threshold: float) -> TopK:
+    """The answers without those that score below ``threshold``."""
+    import numpy as np
+
+    from longtail.types import TopK
+
+    keep = best.scores >= threshold
+    return TopK(np.where(keep, best.labels, -1), np.where(keep, best.scores, 0))
+
+
+@contextmanager
+def _handle(target: str, binary: bool, force: bool) -> Iterator[BinaryIO]:
+    with output.opened(target, force=force) as handle:
+        if target != output.STANDARD or not binary:
+            yield handle
+            return
+        # These formats go back and forth in their file, which a pipe cannot do.
+        with tempfile.TemporaryFile() as whole:
+            yield whole
+            whole.seek(0)
+            shutil.copyfileobj(whole, handle)

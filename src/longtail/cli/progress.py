@@ -1,0 +1,123 @@
+"""Progress of a run: bars with the time left on a terminal, plain lines in a pipe, always on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import IO, TYPE_CHECKING
+
+from longtail.run import Phase, Run
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+SECONDS_BETWEEN_LINES = 5.0
+"""How often a long phase reports itself where there is no terminal."""
+
+
+class ConsoleRun(Run):
+    """A run that shows its phases on ``stream``; ``quiet`` shows nothing, but still keeps messages and seconds."""
+
+    def __init__(self, stream: IO[str], *, quiet: bool = False) -> None:
+        super().__init__()
+        self._stream = stream
+        self._quiet = quiet
+        self._is_terminal = stream.isatty()
+        self._started: dict[int, float] = {}
+        self._said: dict[int, float] = {}
+        self._bars: Progress | None = None
+        self._tasks: dict[int, TaskID] = {}
+
+    def say(self, message: str) -> None:
+        """Keep the sentence and show it at once, above the bars."""
+        super().say(message)
+        if self._bars is not None:
+            self._bars.console.print(message, markup=False, highlight=False)
+        else:
+            self._line(message)
+
+    def on_start(self, phase: Phase) -> None:
+        """Show a new bar, or say that the phase begins."""
+        if self._quiet:
+            return
+        key, now = id(phase), time.monotonic()
+        self._started[key] = self._said[key] = now
+        if self._is_terminal:
+            if self._bars is None:
+                self._bars = _bars(self._stream)
+                self._bars.start()
+            self._tasks[key] = self._bars.add_task(phase.name, total=phase.total, note="")
+        else:
+            size = "" if phase.total is None else f" ({phase.total:,})"
+            self._line(f"{phase.name}{size} ...")
+
+    def on_advance(self, phase: Phase, note: str) -> None:
+        """Move the bar, or write a line if the last one is some seconds old."""
+        key = id(phase)
+        if key not in self._started:
+            return
+        if self._bars is not None:
+            self._bars.update(self._tasks[key], completed=phase.done, note=note)
+            return
+        now = time.monotonic()
+        if now - self._said[key] >= SECONDS_BETWEEN_LINES:
+            self._said[key] = now
+            self._line(progress_line(phase, now - self._started[key], note))
+
+    def on_end(self, phase: Phase) -> None:
+        """Take the bar away and leave a line with the seconds."""
+        key = id(phase)
+        if key not in self._started:
+            return
+        seconds = time.monotonic() - self._started.pop(key)
+        del self._said[key]
+        word = "stopped after" if sys.exc_info()[0] is not None else "took"
+        line = f"{phase.name} {word} {duration(seconds)}"
+        if self._bars is None:
+            self._line(line)
+            return
+        self._bars.remove_task(self._tasks.pop(key))
+        self._bars.console.print(line, markup=False, highlight=False)
+        if not self._tasks:
+            self._bars.stop()
+            self._bars = None
+
+    def _line(self, text: str) -> None:
+        print(text, file=self._stream, flush=True)
+
+
+def progress_line(phase: Phase, elapsed: float, note: str = "") -> str:
+    """How far a phase is, in words: percentage and time left where its size is known."""
+    tail = f", {note}" if note else ""
+    if not phase.total:
+        return f"{phase.name}: {phase.done:,} done in {duration(elapsed)}{tail}"
+    share = min(1.0, phase.done / phase.total)
+    left = f", {duration(elapsed * (1 - share) / share)} left" if share > 0 else ""
+    return f"{phase.name}: {share:.0%} ({phase.done:,} of {phase.total:,}){left}{tail}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person says them: 0.4 s, 12 s, 3 min 05 s, 2 h 10 min."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def _bars(stream: IO[str]) -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
+        TextColumn("{task.fields[note]}", markup=False),
+        console=Console(file=stream),
+        transient=True,
+    )

@@ -1,0 +1,59 @@
+"""What one call of the command line knows: how talkative it is, and whether it has written anything yet."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from longtail.cli.progress import ConsoleRun
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(slots=True)
+class Session:
+    """Set by ``-q`` and ``-v``, read by every command and by the error handler."""
+
+    quiet: bool = False
+    verbose: bool = False
+    written: bool = False
+    """Whether output is out already, so that an interruption must not claim that there is none."""
+
+    def say(self, message: str) -> None:
+        """Tell the user something on stderr, which keeps stdout clean for results."""
+        if not self.quiet:
+            click.echo(message, err=True)
+
+    def run(self) -> ConsoleRun:
+        """A run that shows its progress on stderr."""
+        from longtail.cli.progress import ConsoleRun
+
+        return ConsoleRun(sys.stderr, quiet=self.quiet)
+
+
+def current() -> Session:
+    """The session of the command that is being executed."""
+    return click.get_current_context().ensure_object(Session)
+
+
+def loudness(command: F) -> F:
+    """Add ``-q`` and ``-v``; they are kept in the session, not passed to the command."""
+    for name in ("verbose", "quiet"):
+        flags = (f"-{name[0]}", f"--{name}")
+        text = {
+            "quiet": "Show results and errors only.",
+            "verbose": "Show the traceback of an error.",
+        }[name]
+        option = click.option(*flags, is_flag=True, expose_value=False, callback=_remember, help=text)
+        command = option(command)
+    return command
+
+
+def _remember(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value and parameter.name is not None:
+        setattr(context.ensure_object(Session), parameter.name, True)

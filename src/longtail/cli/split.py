@@ -1,0 +1,77 @@
+"""``longtail split``: divide a data set into parts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from longtail.cli import options, output, parts
+from longtail.cli.session import current, loudness
+
+METHODS = ("random", "stratified", "group", "time", "labels")
+
+
+def _shares(context: click.Context, parameter: click.Parameter, value: str) -> dict[str, float]:
+    shares: dict[str, float] = {}
+    for piece in value.split(","):
+        part, _, number = piece.partition("=")
+        try:
+            shares[part.strip()] = float(number)
+        except ValueError:
+            message = f"{piece!r} is not of the form part=share, as in train=.8,test=.2"
+            raise click.BadParameter(message, context, parameter) from None
+    return shares
+
+
+@click.command()
+@click.argument("source", metavar="SRC", type=click.Path())
+@click.option("-o", "--output", "target", required=True, type=click.Path(), help="The folder to write.")
+@click.option("--method", default="random", show_default=True, type=click.Choice(METHODS))
+@click.option(
+    "--fractions",
+    default="train=.8,valid=.1,test=.1",
+    show_default=True,
+    callback=_shares,
+    help="The share of each part.",
+)
+@click.option("--field", metavar="NAME", help="The key to divide by, for the methods group and time.")
+@click.option("--part", default="train", show_default=True, help="The part of SRC to divide.")
+@click.option("--to", default="jsonl", show_default=True, metavar="NAME", help="The format to write.")
+@click.option("--format", "format_", metavar="NAME", help="The format of SRC.  [default: guessed]")
+@options.reading
+@options.seed
+@options.force
+@loudness
+def command(
+    source: str,
+    target: str,
+    method: str,
+    fractions: dict[str, float],
+    field: str | None,
+    part: str,
+    to: str,
+    format_: str | None,
+    seed: int | None,
+    force: bool,
+    **columns: Any,
+) -> None:
+    """Divide SRC (a file, or one part of a folder) into parts and write them to a folder."""
+    from longtail import data
+    from longtail.data.splits import split_dataset
+
+    session = current()
+    output.check_folder_is_free(target, force=force)
+    run = session.run()
+    with run.phase("read"):
+        wanted = (part,) if Path(source).is_dir() else ("train",)
+        sets = data.read_folder(source, format=format_, options=options.read_options(columns), parts=wanted)
+    with run.phase("split"):
+        divided = split_dataset(parts.choose(sets, part, source), method, fractions, seed or 0, field)
+    with run.phase("write"):
+        data.write(divided, target, format=to, force=force)
+    session.written = True
+    session.say(
+        f"{target}: {', '.join(f'{len(piece):,} documents in {name}' for name, piece in divided.items())}"
+    )

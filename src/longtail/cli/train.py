@@ -1,0 +1,121 @@
+"""``longtail train``: read, learn, save, and say what was learnt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from longtail.cli import options, output, parts
+from longtail.cli.session import current, loudness
+from longtail.errors import ConfigError
+
+if TYPE_CHECKING:
+    from longtail.systems.base import System
+
+
+@click.command()
+@click.argument("data", type=click.Path())
+@click.option("-o", "--output", "model", required=True, type=click.Path(), help="The model folder to write.")
+@click.option("--system", metavar="NAME", help="The system to train (see longtail info).  [default: linear]")
+@click.option("--fields", metavar="NAMES", help="What makes a document's text: title, text or title,text.")
+@click.option("--config", type=click.Path(), help="A TOML file of settings.")
+@click.option(
+    "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="One setting; may be repeated."
+)
+@click.option("--format", "format_", metavar="NAME", help="The format of DATA.  [default: guessed]")
+@options.reading
+@options.seed
+@options.jobs
+@options.as_json
+@options.force
+@loudness
+def command(
+    data: str,
+    model: str,
+    system: str | None,
+    fields: str | None,
+    config: str | None,
+    assignments: tuple[str, ...],
+    format_: str | None,
+    seed: int | None,
+    jobs: int | None,
+    as_json: bool,
+    force: bool,
+    **columns: Any,
+) -> None:
+    """Learn a model from DATA, a folder with train (and valid) or one file, and write it to a folder."""
+    from longtail import systems, threads
+    from longtail.data import read_folder
+
+    name, settings = gather_settings(system, config, assignments, fields, seed)
+    untrained = systems.create(name, settings)
+    output.check_folder_is_free(model, force=force)
+    session = current()
+    run = session.run()
+    with threads.limit(jobs):
+        with run.phase("read"):
+            sets = read_folder(data, format=format_, options=options.read_options(columns))
+        train = parts.choose(sets, "train", data)
+        valid = sets.get("valid")
+        trained = untrained.fit(train, valid=None if valid is train else valid, run=run)
+        with run.phase("save"):
+            trained.save(model, force=force)
+    session.written = True
+    summary = summarise(trained, model, run.seconds)
+    if as_json:
+        output.print_json(summary)
+    elif not session.quiet:
+        _print(summary)
+
+
+def gather_settings(
+    system: str | None,
+    config: str | None,
+    assignments: tuple[str, ...],
+    fields: str | None,
+    seed: int | None,
+) -> tuple[str, dict[str, Any]]:
+    """The system's name and its settings: the file, then ``--set``, then the options that are settings."""
+    from longtail.config import merge, parse_overrides, read_toml
+
+    settings = read_toml(config) if config else {}
+    named = settings.pop("system", "linear")
+    if not isinstance(named, str):
+        raise ConfigError(f"{config}: 'system' must be a system's name, not {named!r}")
+    settings = merge(settings, parse_overrides(assignments))
+    if fields is not None:
+        settings["fields"] = [field.strip() for field in fields.split(",")]
+    if seed is not None:
+        settings["seed"] = seed
+    return system or named, settings
+
+
+def summarise(system: System, path: str, seconds: dict[str, float]) -> dict[str, Any]:
+    """What was learnt, as plain data."""
+    counts = system.label_counts_
+    return {
+        "model": path,
+        "system": system.name,
+        "documents": system.facts_.documents,
+        "labels": len(counts),
+        "labels_seen": int((counts > 0).sum()),
+        "bytes": sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file()),
+        "seconds": {phase: round(taken, 3) for phase, taken in seconds.items()},
+        "metrics": dict(system.facts_.metrics),
+    }
+
+
+def _print(summary: dict[str, Any]) -> None:
+    from longtail.cli.info import print_figures
+    from longtail.cli.progress import duration
+
+    click.echo(
+        f"{summary['model']}: '{summary['system']}' learnt {summary['labels_seen']:,} labels "
+        f"(of {summary['labels']:,}) from {summary['documents']:,} documents"
+    )
+    rows = [[phase, duration(taken)] for phase, taken in summary["seconds"].items()]
+    rows.append(["model size", output.size_in_words(summary["bytes"])])
+    output.print_table(rows, indent="  ")
+    print_figures(summary["metrics"])
