@@ -1,15 +1,25 @@
 """How many threads the kernels use: set in one place, so that nothing oversubscribes the machine.
 
-Results never depend on the number: every parallel loop writes to places of its own.
+Kernels release the GIL and are called from a pool of plain threads, one task a piece of work. That balances
+uneven pieces, lets progress and Ctrl-C through between them, and is safe inside a server with threads of its
+own. Results never depend on the number of threads: every task writes to places of its own.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
 
 from longtail.errors import UsageError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_jobs: ContextVar[int | None] = ContextVar("jobs", default=None)
 
 
 def available() -> int:
@@ -17,17 +27,52 @@ def available() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-@contextmanager
-def limit(jobs: int | None) -> Iterator[int]:
-    """Run the numba kernels inside with ``jobs`` threads (None: all that are available)."""
-    import numba
+def jobs() -> int:
+    """The number of threads in force here."""
+    return _jobs.get() or available()
 
-    if jobs is not None and jobs < 1:
-        raise UsageError(f"jobs must be at least 1, not {jobs}")
-    wanted = min(jobs or available(), numba.config.NUMBA_NUM_THREADS)
-    before = numba.get_num_threads()
-    numba.set_num_threads(wanted)
+
+@contextmanager
+def limit(number: int | None) -> Iterator[int]:
+    """Run what is inside with ``number`` threads (None: as many as there are cores)."""
+    if number is not None and number < 1:
+        raise UsageError(f"jobs must be at least 1, not {number}")
+    token = _jobs.set(number)
     try:
-        yield wanted
+        yield jobs()
     finally:
-        numba.set_num_threads(before)
+        _jobs.reset(token)
+
+
+def run_all(
+    work: Callable[[T], R], tasks: Sequence[T], done: Callable[[T], None] | None = None
+) -> list[R]:
+    """Call ``work`` on every task and return the results in the tasks' order.
+
+    Start the large tasks first where sizes differ. ``done`` is called in this thread as tasks finish. An
+    error or Ctrl-C drops the tasks that have not begun.
+    """
+    threads = min(jobs(), len(tasks))
+    if threads <= 1:
+        results = []
+        for task in tasks:
+            results.append(work(task))
+            if done is not None:
+                done(task)
+        return results
+    pool = ThreadPoolExecutor(threads)
+    try:
+        futures = {pool.submit(work, task): task for task in tasks}
+        for future in as_completed(futures):
+            future.result()
+            if done is not None:
+                done(futures[future])
+        return [future.result() for future in futures]
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def blocks(length: int, *, smallest: int) -> Iterable[tuple[int, int]]:
+    """Cut ``range(length)`` into a few pieces a thread, none below ``smallest`` (but the only or last one)."""
+    size = max(smallest, -(-length // (4 * jobs())))
+    return [(start, min(start + size, length)) for start in range(0, length, size)]

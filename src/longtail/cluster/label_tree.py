@@ -1,0 +1,111 @@
+"""A balanced tree over labels: few, wide levels, with the labels themselves as the last one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from scipy.sparse import csr_array
+
+from longtail.cluster.two_means import balanced_codes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelTree:
+    """Level by level, the children of node p are ``children[level][p]`` up to ``children[level][p + 1]``.
+
+    Level 0 has one node, the root. The children in the last level are positions in ``label_order``, which
+    holds the labels of each leaf cluster side by side. Labels without features are not in the tree.
+    """
+
+    children: list[np.ndarray]
+    label_order: np.ndarray
+
+    @property
+    def depth(self) -> int:
+        """The number of choices on the way from the root to a label."""
+        return len(self.children)
+
+    def memberships(self, Y: csr_array) -> list[csr_array]:
+        """For each level, the 0/1 matrix of documents x nodes: the documents with a label below the node.
+
+        The first is the root's column, the last has a column a position of ``label_order``.
+        """
+        place = np.full(Y.shape[1], -1, np.int64)
+        place[self.label_order] = np.arange(len(self.label_order))
+        rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
+        at = place[Y.indices]
+        rows, at = rows[at >= 0], at[at >= 0]
+        below = [_binary(rows, at, (Y.shape[0], len(self.label_order)))]
+        for bounds in reversed(self.children):
+            parent = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+            at = parent[at]
+            below.append(_binary(rows, at, (Y.shape[0], len(bounds) - 1)))
+        return below[::-1]
+
+
+def build_label_tree(features: csr_array, *, leaf_size: int, arity: int, seed: int = 0) -> LabelTree:
+    """Halve the labels until a cluster has at most ``leaf_size``, then keep every log2(arity)-th level.
+
+    Args:
+        features: a unit-length row a label; a label with an empty row stays outside the tree.
+        leaf_size: the most labels a leaf cluster may have.
+        arity: the most children an inner node may have (rounded down to a power of two).
+    """
+    present = np.flatnonzero(np.diff(features.indptr))
+    n = len(present)
+    halvings = max(0, int(np.ceil(np.log2(max(n, 1) / leaf_size))))
+    codes = balanced_codes(features[present], halvings, seed)
+    # Within a cluster labels keep their order, so that a stable sort by cluster is all there is to do.
+    order = np.argsort(codes, kind="stable")
+    levels = -(-halvings // max(1, int(np.log2(arity))))
+    # Spread the halvings evenly: 9 halvings in 3 levels are 8 x 8 x 8, not 2 x 16 x 16.
+    cuts = [round(halvings * level / levels) for level in range(levels + 1)] if levels else [0]
+    children = [
+        np.arange(0, 2**cuts[i + 1] + 1, 2 ** (cuts[i + 1] - cuts[i]), dtype=np.int64) for i in range(levels)
+    ]
+    children.append(np.searchsorted(codes[order], np.arange(2**halvings + 1)).astype(np.int64))
+    return LabelTree(children, present[order].astype(np.int64))
+
+
+def label_centroids(X: csr_array, Y: csr_array, *, keep: int = 1000) -> csr_array:
+    """A unit-length row a label: the sum of its documents' features, cut to the ``keep`` largest entries.
+
+    The cut bounds the cost for frequent labels of long documents; what it drops hardly moves a centroid.
+    """
+    sums = csr_array(Y.T.tocsr() @ X)
+    return _unit_rows(_largest_entries(sums, keep))
+
+
+def _largest_entries(rows: csr_array, keep: int) -> csr_array:
+    wanted = _wanted(rows.indptr, rows.data, keep)
+    before = np.concatenate([[0], np.cumsum(wanted)])
+    return csr_array((rows.data[wanted], rows.indices[wanted], before[rows.indptr]), shape=rows.shape)
+
+
+@njit(nogil=True, cache=True)
+def _wanted(indptr: np.ndarray, data: np.ndarray, keep: int) -> np.ndarray:
+    """Mark the entries of each row that are among its ``keep`` largest (and those equal to the smallest)."""
+    wanted = np.ones(len(data), np.bool_)
+    for row in range(len(indptr) - 1):
+        first, last = indptr[row], indptr[row + 1]
+        if last - first > keep:
+            place = last - first - keep
+            smallest = np.partition(data[first:last], place)[place]
+            for p in range(first, last):
+                wanted[p] = data[p] >= smallest
+    return wanted
+
+
+def _unit_rows(rows: csr_array) -> csr_array:
+    lengths = np.sqrt(rows.multiply(rows).sum(axis=1))
+    scale = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return csr_array((rows.data * np.repeat(scale, np.diff(rows.indptr)), rows.indices, rows.indptr), rows.shape)
+
+
+def _binary(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> csr_array:
+    matrix = csr_array((np.ones(len(rows), np.float32), (rows, columns)), shape=shape)
+    matrix.sum_duplicates()
+    matrix.data[:] = 1
+    return matrix

@@ -1,0 +1,144 @@
+"""The children of one tree node as one small problem: gather its documents, solve, prune to a sparse block."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numba import njit
+from scipy.sparse import csr_array
+
+from longtail.errors import ConfigError
+from longtail.solvers.dual_descent import LOGISTIC, SQUARED_HINGE, solve
+
+_LOSSES = {"squared_hinge": SQUARED_HINGE, "logistic": LOGISTIC}
+_scratch = threading.local()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SolverConfig:
+    """How the linear classifiers are trained."""
+
+    loss: Literal["squared_hinge", "logistic"] = "squared_hinge"
+    """squared_hinge ranks a little better; logistic gives probabilities."""
+    cost: float = 1.0
+    """Weight of the losses against the regularisation: higher fits training closer."""
+    bias: float = 1.0
+    """Value of the constant feature; 0 for none."""
+    tolerance: float = 0.1
+    """Stop when no document violates the optimality conditions by more."""
+    max_passes: int = 20
+    """Passes over the documents of a node at most."""
+    prune: float = 0.1
+    """Weights of smaller magnitude are dropped after training: smaller and faster models."""
+
+    def __post_init__(self) -> None:
+        for name in ("cost", "tolerance", "max_passes"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(f"'{name}' must be above 0, not {getattr(self, name)}")
+        for name in ("bias", "prune"):
+            if not getattr(self, name) >= 0:
+                raise ConfigError(f"'{name}' must be 0 or more, not {getattr(self, name)}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Sparse weights of the children of one node: for each feature in use, the children that weigh it.
+
+    ``features`` is sorted; the weights of feature ``features[r]`` are at ``row_ptr[r]`` to ``row_ptr[r + 1]`` in
+    ``columns`` (the child's number within the node) and ``values``. ``bias`` has one value a child.
+    """
+
+    features: np.ndarray
+    row_ptr: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+    bias: np.ndarray
+
+
+def train_block(X: csr_array, rows: np.ndarray, positives: csr_array, config: SolverConfig, seed: int) -> Block:
+    """Train one classifier a column of ``positives`` on the documents ``rows`` of X.
+
+    Shapes:
+        rows int64 [n]; positives [n, labels], its row i belonging to document rows[i]
+    """
+    n_features = X.shape[1]
+    if getattr(_scratch, "size", -1) != n_features:
+        _scratch.place, _scratch.size = np.full(n_features, -1, np.int32), n_features
+    features, indptr, indices, data = _gather(X.indptr, X.indices, X.data, rows, _scratch.place)
+    weights = solve(
+        indptr,
+        indices,
+        data,
+        len(features),
+        positives.indptr,
+        positives.indices,
+        positives.shape[1],
+        _LOSSES[config.loss],
+        config.cost,
+        config.bias,
+        config.tolerance,
+        config.max_passes,
+        seed,
+    )
+    kept, row_ptr, columns, values = _prune(weights[:-1], config.prune)
+    return Block(features[kept], row_ptr, columns, values, config.bias * weights[-1])
+
+
+@njit(nogil=True, cache=True)
+def _gather(
+    indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, rows: np.ndarray, place: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The documents ``rows`` over just the features they use; ``place`` is scratch of -1 and is left so."""
+    new_ptr = np.zeros(len(rows) + 1, np.int64)
+    for i in range(len(rows)):
+        new_ptr[i + 1] = new_ptr[i] + indptr[rows[i] + 1] - indptr[rows[i]]
+    features = np.empty(new_ptr[-1], np.int32)
+    n_features = 0
+    for row in rows:
+        for p in range(indptr[row], indptr[row + 1]):
+            if place[indices[p]] < 0:
+                place[indices[p]] = 0
+                features[n_features] = indices[p]
+                n_features += 1
+    features = np.sort(features[:n_features])
+    for f in range(n_features):
+        place[features[f]] = f
+    new_indices = np.empty(new_ptr[-1], np.int32)
+    new_data = np.empty(new_ptr[-1], np.float32)
+    q = 0
+    for row in rows:
+        for p in range(indptr[row], indptr[row + 1]):
+            new_indices[q] = place[indices[p]]
+            new_data[q] = data[p]
+            q += 1
+    for f in features:
+        place[f] = -1
+    return features, new_ptr, new_indices, new_data
+
+
+@njit(nogil=True, cache=True)
+def _prune(
+    weights: np.ndarray, smallest: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The entries of at least this magnitude, by feature; features without any are left out."""
+    n_features, n_labels = weights.shape
+    counts = np.zeros(n_features, np.int64)
+    for f in range(n_features):
+        for c in range(n_labels):
+            counts[f] += weights[f, c] != 0 and abs(weights[f, c]) >= smallest
+    kept = np.flatnonzero(counts)
+    row_ptr = np.zeros(len(kept) + 1, np.int64)
+    row_ptr[1:] = np.cumsum(counts[kept])
+    columns = np.empty(row_ptr[-1], np.uint16)
+    values = np.empty(row_ptr[-1], np.float32)
+    q = 0
+    for f in kept:
+        for c in range(n_labels):
+            if weights[f, c] != 0 and abs(weights[f, c]) >= smallest:
+                columns[q] = c
+                values[q] = weights[f, c]
+                q += 1
+    return kept, row_ptr, columns, values

@@ -1,0 +1,190 @@
+"""Many linear classifiers over the same documents at once, by dual coordinate descent.
+
+One-vs-rest problems that share their documents (the children of a tree node, the labels of a cluster) are
+solved side by side: the weights are a matrix features x labels, so that a document's scores for all labels
+are sums of contiguous rows, which the processor does eight at a time. Each label still gets exactly its own
+descent: Hsieh et al., ICML 2008 (squared hinge) and Yu et al., Machine Learning 2011 (logistic).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+SQUARED_HINGE, LOGISTIC = 0, 1
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def solve(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray,
+    n_features: int,
+    positive_ptr: np.ndarray,
+    positive: np.ndarray,
+    n_labels: int,
+    loss: int,
+    cost: float,
+    bias: float,
+    tolerance: float,
+    max_passes: int,
+    seed: int,
+) -> np.ndarray:
+    """Minimise |w|^2 / 2 + cost * sum of losses for each label; the last row of the answer is the bias.
+
+    Documents that violate no label's optimality by more than ``tolerance`` rest until all others are settled;
+    then all are looked at again.
+
+    Shapes:
+        indptr, indices, data: documents x features (CSR)
+        positive_ptr, positive: the labels of each document (CSR without data)
+        returns weights float32 [n_features + 1, n_labels]
+    """
+    n = len(indptr) - 1
+    weights = np.zeros((n_features + 1, n_labels), np.float32)
+    # The logistic dual lives strictly between 0 and cost.
+    start = np.float32(0) if loss == SQUARED_HINGE else np.float32(min(0.001 * cost, 1e-8))
+    alpha = np.full((n, n_labels), start, np.float32)
+    scores = np.empty(n_labels, np.float32)
+    steps = np.empty(n_labels, np.float32)
+    sign = np.full(n_labels, -1, np.float32)
+    squares = np.empty(n, np.float32)
+    for i in range(n):
+        total = np.float32(bias * bias)
+        for p in range(indptr[i], indptr[i + 1]):
+            total += data[p] * data[p]
+        squares[i] = total
+    if loss == LOGISTIC:
+        _logistic_start(indptr, indices, data, positive_ptr, positive, bias, start, weights)
+
+    np.random.seed(seed)
+    active = np.arange(n)
+    n_active = n
+    for _ in range(max_passes):
+        for i in range(n_active - 1, 0, -1):
+            j = np.random.randint(i + 1)
+            active[i], active[j] = active[j], active[i]
+        everyone = n_active == n
+        restless = 0
+        for a in range(n_active):
+            i = active[a]
+            first, last = indptr[i], indptr[i + 1]
+            constant = weights[n_features]
+            for c in range(n_labels):
+                scores[c] = bias * constant[c]
+            for p in range(first, last):
+                row, value = weights[indices[p]], data[p]
+                for c in range(n_labels):
+                    scores[c] += value * row[c]
+            for p in range(positive_ptr[i], positive_ptr[i + 1]):
+                sign[positive[p]] = 1
+            if loss == SQUARED_HINGE:
+                worst = _hinge_steps(scores, sign, alpha[i], squares[i], np.float32(0.5 / cost), steps)
+            else:
+                worst = _logistic_steps(scores, sign, alpha[i], squares[i], np.float32(cost), steps)
+            for p in range(positive_ptr[i], positive_ptr[i + 1]):
+                sign[positive[p]] = -1
+            if worst > 0:
+                for c in range(n_labels):
+                    constant[c] += bias * steps[c]
+                for p in range(first, last):
+                    row, value = weights[indices[p]], data[p]
+                    for c in range(n_labels):
+                        row[c] += value * steps[c]
+            if worst > tolerance:
+                # The restless ones gather in front; the order is shuffled anew for each pass anyway.
+                active[a], active[restless] = active[restless], active[a]
+                restless += 1
+        if restless:
+            n_active = restless
+        elif everyone:
+            break
+        else:
+            n_active = n
+    return weights
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def _hinge_steps(
+    scores: np.ndarray,
+    sign: np.ndarray,
+    alpha: np.ndarray,
+    square: np.float32,
+    slack: np.float32,
+    steps: np.ndarray,
+) -> np.float32:
+    """One exact coordinate step a label (in ``alpha`` and ``steps``); returns the largest violation."""
+    worst = np.float32(0)
+    scale = np.float32(1) / (square + slack)
+    for c in range(len(scores)):
+        old = alpha[c]
+        gradient = sign[c] * scores[c] - np.float32(1) + old * slack
+        new = max(old - gradient * scale, np.float32(0))
+        # At alpha = 0 a gradient that points outward is no violation.
+        worst = max(worst, abs(gradient) if old > 0 else -gradient)
+        alpha[c] = new
+        steps[c] = (new - old) * sign[c]
+    return worst
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def _logistic_steps(
+    scores: np.ndarray,
+    sign: np.ndarray,
+    alpha: np.ndarray,
+    square: np.float32,
+    cost: np.float32,
+    steps: np.ndarray,
+) -> np.float32:
+    """A few Newton steps a label on the dual of the logistic loss; returns the largest violation."""
+    worst = np.float32(0)
+    edge = np.float32(1e-6) * cost
+    for c in range(len(scores)):
+        old = alpha[c]
+        linear = sign[c] * scores[c]
+        z = old
+        for turn in range(4):
+            slope = linear + square * (z - old) + np.log(z / (cost - z))
+            if turn == 0:
+                worst = max(worst, abs(slope) * min(z, cost - z) / cost)
+            curve = square + cost / (z * (cost - z))
+            step = slope / curve
+            # Newton may leave (0, cost): go nine tenths of the way to the edge instead.
+            nxt = z - step
+            if nxt <= edge:
+                nxt = max(z * np.float32(0.1), edge)
+            elif nxt >= cost - edge:
+                nxt = min(cost - (cost - z) * np.float32(0.1), cost - edge)
+            small = abs(nxt - z) < np.float32(1e-4) * cost
+            z = nxt
+            if small:
+                break
+        alpha[c] = z
+        steps[c] = (z - old) * sign[c]
+    return worst
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def _logistic_start(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray,
+    positive_ptr: np.ndarray,
+    positive: np.ndarray,
+    bias: float,
+    start: np.float32,
+    weights: np.ndarray,
+) -> None:
+    """The weights that belong to alpha = start everywhere."""
+    n_features = len(weights) - 1
+    for i in range(len(indptr) - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            row, value = weights[indices[p]], data[p] * start
+            for c in range(weights.shape[1]):
+                row[c] -= value
+            for q in range(positive_ptr[i], positive_ptr[i + 1]):
+                row[positive[q]] += 2 * value
+        for c in range(weights.shape[1]):
+            weights[n_features, c] -= bias * start
+        for q in range(positive_ptr[i], positive_ptr[i + 1]):
+            weights[n_features, positive[q]] += 2 * bias * start
