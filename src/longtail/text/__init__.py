@@ -1,1 +1,1 @@
-"""."""
+"""Texts as features: tokens, TF-IDF and word pieces."""

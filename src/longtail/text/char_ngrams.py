@@ -1,0 +1,128 @@
+"""The group of columns made of character runs within words, the ends of a word marked by a space."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+from numba import njit
+
+from longtail.text.config import TextConfig
+from longtail.text.counting import Counts, Tally, count
+from longtail.text.distinct import distinct_words
+from longtail.text.lexicon import Lexicon
+from longtail.text.tokens import Spans, Tokens, hash_span
+from longtail.text.weighting import Weights, choose_columns
+
+
+class CharGroup:
+    """Counts character runs, and knows their columns once ``choose`` has been called."""
+
+    def __init__(self, config: TextConfig, lexicon: Lexicon | None = None) -> None:
+        self.config = config
+        self.lexicon = lexicon or Lexicon()
+        self.weights: Weights
+
+    def count(self, tokens: Tokens, *, grow: bool) -> Counts:
+        """The counts of every known run in each document: those of its words, times the runs of each word."""
+        from scipy.sparse import csr_array
+
+        which, words = distinct_words(tokens)
+        spans, indptr = self._runs_of(words)
+        runs = self.lexicon.add(spans) if grow else self.lexicon.find(spans)
+        in_words = count(indptr, runs[np.newaxis])
+        in_documents = count(tokens.indptr, which[np.newaxis])
+        rows = csr_array(
+            (in_documents.counts, in_documents.numbers, in_documents.indptr),
+            shape=(len(tokens.indptr) - 1, len(indptr) - 1),
+        ) @ csr_array(
+            (in_words.counts, in_words.numbers, in_words.indptr), shape=(len(indptr) - 1, len(self.lexicon))
+        )
+        rows.sort_indices()
+        return Counts(rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False), rows.data)
+
+    def sizes(self) -> tuple[int, int]:
+        """How many runs are known; there are no runs of runs."""
+        return len(self.lexicon), 0
+
+    def choose(self, tally: Tally) -> Weights:
+        """Choose the columns and forget all other runs; returns the weights under the old numbers."""
+        before = choose_columns(tally, np.zeros(0, np.int8), 1, self.config)
+        kept = np.flatnonzero(before.columns >= 0)
+        self.lexicon = self.lexicon.take(kept)
+        self.weights = before.take(kept, np.zeros(0, np.int64))
+        return before
+
+    def terms(self) -> list[str]:
+        """The run of each column."""
+        every = self.lexicon.spelling.to_list()
+        return [every[number] for number in self._by_column.tolist()]
+
+    def term(self, column: int) -> str:
+        """The run of one column."""
+        return self.lexicon.spelling[int(self._by_column[column])]
+
+    @cached_property
+    def _by_column(self) -> np.ndarray:
+        return self.weights.terms_by_column()
+
+    def _runs_of(self, words: Spans) -> tuple[Spans, np.ndarray]:
+        shortest, longest = self.config.char_ngrams or (1, 1)
+        return _spans_of_runs(words, shortest, longest)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What has to be saved."""
+        return {**self.lexicon.arrays("characters"), **self.weights.arrays()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], config: TextConfig) -> CharGroup:
+        """What ``arrays`` gave."""
+        group = cls(config, Lexicon.from_arrays(arrays, "characters"))
+        group.weights = Weights.from_arrays(arrays, len(group.lexicon), config)
+        return group
+
+
+def _spans_of_runs(words: Spans, shortest: int, longest: int) -> tuple[Spans, np.ndarray]:
+    padded, starts, lengths, hashes, indptr = _runs(
+        words.codes, words.starts, words.lengths, shortest, longest
+    )
+    return Spans(padded, starts, lengths, hashes), indptr
+
+
+@njit(cache=True)
+def _runs(
+    codes: np.ndarray, word_starts: np.ndarray, word_lengths: np.ndarray, shortest: int, longest: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The runs of each word between two spaces; a word shorter than a run is one run, counted once."""
+    n_words = len(word_starts)
+    indptr = np.zeros(n_words + 1, np.int64)
+    for w in range(n_words):
+        size = word_lengths[w] + 2
+        total = 0
+        for length in range(shortest, longest + 1):
+            total += max(size - length + 1, 1)
+            if length >= size:
+                break
+        indptr[w + 1] = indptr[w] + total
+    padded = np.full(word_lengths.astype(np.int64).sum() + 2 * n_words, ord(" "), np.uint32)
+    starts = np.empty(indptr[-1], np.int64)
+    lengths = np.empty(indptr[-1], np.int32)
+    hashes = np.empty(indptr[-1], np.uint64)
+    first = 0
+    at = 0
+    for w in range(n_words):
+        size = word_lengths[w] + 2
+        for i in range(word_lengths[w]):
+            padded[first + 1 + i] = codes[word_starts[w] + i]
+        for length in range(shortest, longest + 1):
+            width = min(length, size)
+            for offset in range(size - width + 1):
+                starts[at] = first + offset
+                lengths[at] = width
+                hashes[at] = hash_span(padded, first + offset, first + offset + width)
+                at += 1
+            if length >= size:
+                break
+        first += size
+    return padded, starts, lengths, hashes, indptr

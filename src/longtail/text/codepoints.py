@@ -1,0 +1,53 @@
+"""Texts as one array of Unicode code points, the form that the kernels read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from unicodedata import normalize
+
+import numpy as np
+
+from longtail.errors import UsageError
+
+CHUNK_CHARACTERS = 1 << 22
+"""Documents are worked on in chunks of about this many characters, so that memory does not grow with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodePoints:
+    """Document ``d`` is ``codes[offsets[d]:offsets[d + 1]]``."""
+
+    codes: np.ndarray
+    offsets: np.ndarray
+
+
+def chunks(texts: Sequence[str], characters: int = CHUNK_CHARACTERS) -> Iterator[slice]:
+    """Consecutive slices of the texts with about ``characters`` characters each, at least one text in each."""
+    try:
+        ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+    except TypeError as error:
+        raise UsageError(f"the texts must be strings: {error}") from None
+    start = 0
+    while start < len(texts):
+        budget = characters + (ends[start - 1] if start else 0)
+        stop = max(int(np.searchsorted(ends, budget, side="right")), start + 1)
+        yield slice(start, stop)
+        start = stop
+
+
+def encode(texts: Sequence[str], *, lowercase: bool = False, nfkc: bool = False) -> CodePoints:
+    """The code points of all texts, one after the other; lone surrogates pass through."""
+    try:
+        if nfkc:
+            texts = [text if text.isascii() else normalize("NFKC", text) for text in texts]
+        if lowercase:
+            # A text at a time: ASCII texts take a fast way that one foreign letter would close for all.
+            texts = [text.lower() for text in texts]
+        joined = texts[0] if len(texts) == 1 else "".join(texts)
+        codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), "<u4")
+    except (TypeError, AttributeError) as error:
+        raise UsageError(f"the texts must be strings: {error}") from None
+    offsets = np.zeros(len(texts) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
+    return CodePoints(codes, offsets)

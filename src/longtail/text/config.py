@@ -1,0 +1,89 @@
+"""How texts become features: one frozen configuration, checked when it is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from longtail.errors import ConfigError
+
+MAX_ORDER = 8
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TextConfig:
+    """The settings of ``TfidfFeatures``."""
+
+    kind: Literal["word", "wordpiece"] = "word"
+    """Tokens are whole words, or pieces of words from a vocabulary of limited size."""
+
+    ngrams: tuple[int, int] = (1, 1)
+    """The shortest and the longest run of tokens that is a term."""
+
+    char_ngrams: tuple[int, int] | None = None
+    """The shortest and the longest run of characters within a word (its ends marked by a space), as a second
+    group of columns beside the words; None: no such group."""
+
+    stem: str | None = None
+    """The Snowball stemmer for words, by its language (``english``, ``german``, ...); None: no stemming."""
+
+    lowercase: bool = True
+    """Whether capitals count as small letters."""
+
+    nfkc: bool = True
+    """Whether compatible forms of a character (full width, ligatures) count as one."""
+
+    min_token_length: int = 1
+    """Shorter words are skipped; an ideograph is a word whatever its length."""
+
+    min_df: int = 1
+    """A term must be in at least this many documents."""
+
+    max_df: float = 1.0
+    """A term must be in at most this share of the documents."""
+
+    max_features: int | None = None
+    """At most this many columns a group: those of the most frequent terms."""
+
+    sublinear_tf: bool = False
+    """Whether a count c weighs 1 + ln(c)."""
+
+    norm: Literal["l2", "none"] = "l2"
+    """Whether rows are scaled to length one."""
+
+    wordpiece_vocab_size: int = 32_000
+    """How many pieces are learnt if ``kind`` is ``wordpiece``."""
+
+    def __post_init__(self) -> None:
+        _one_of("kind", self.kind, ("word", "wordpiece"))
+        _one_of("norm", self.norm, ("l2", "none"))
+        _check_range("ngrams", self.ngrams)
+        if self.char_ngrams is not None:
+            _check_range("char_ngrams", self.char_ngrams)
+        for name in ("min_token_length", "min_df", "max_features", "wordpiece_vocab_size"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ConfigError(f"'{name}' must be at least 1, not {value}")
+        if not 0.0 < self.max_df <= 1.0:
+            raise ConfigError(f"'max_df' is a share above 0 and up to 1 of the documents, not {self.max_df}")
+        if self.stem is not None:
+            if self.kind != "word":
+                raise ConfigError("'stem' is for words: with kind = 'wordpiece' leave it out")
+            _check_stemmer(self.stem)
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ConfigError(f"'{name}' must be one of {', '.join(map(repr, allowed))}, not {value!r}")
+
+
+def _check_range(name: str, value: tuple[int, int]) -> None:
+    if len(value) != 2 or not 1 <= value[0] <= value[1] <= MAX_ORDER:
+        raise ConfigError(f"'{name}' must be two lengths between 1 and {MAX_ORDER}, as in (1, 2), not {value}")
+
+
+def _check_stemmer(language: str) -> None:
+    import Stemmer
+
+    if language not in Stemmer.algorithms():
+        raise ConfigError(f"'stem' must be one of {', '.join(Stemmer.algorithms())}, not {language!r}")

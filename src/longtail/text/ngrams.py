@@ -1,0 +1,103 @@
+"""Runs of tokens, numbered without ever being spelled: a run is the number of its prefix and of its last token."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numba import njit, prange
+
+from longtail.text.hash_table import NO_KEY, HashTable
+
+FIRST_RUN = 1 << 30
+"""Runs of two and more tokens are numbered from here on; single tokens lie below."""
+
+_HALF = np.uint64(32)
+
+
+class Ngrams:
+    """The runs of up to ``longest`` tokens; ``orders[i]`` is the length of run ``FIRST_RUN + i``."""
+
+    def __init__(self, longest: int, table: HashTable | None = None, orders: np.ndarray | None = None) -> None:
+        self.longest = longest
+        self.table = table or HashTable()
+        self.orders = np.zeros(0, np.int8) if orders is None else orders
+
+    def numbers(self, indptr: np.ndarray, tokens: np.ndarray, *, grow: bool) -> np.ndarray:
+        """The number of the run of each length that starts at each token, -1 where there is none.
+
+        Shapes: ``tokens`` int32[n] with -1 for unknown ones, which break a run; the result int32[longest, n].
+        """
+        runs = np.empty((self.longest, len(tokens)), np.int32)
+        runs[0] = tokens
+        for order in range(2, self.longest + 1):
+            keys = _run_keys(indptr, runs[order - 2], tokens, order)
+            if grow:
+                found, firsts = self.table.add(keys)
+                self.orders = np.concatenate([self.orders, np.full(len(firsts), order, np.int8)])
+            else:
+                found = self.table.find(keys)
+            runs[order - 1] = np.where(found >= 0, found + np.int32(FIRST_RUN), np.int32(-1))
+        return runs
+
+    def parts(self) -> tuple[np.ndarray, np.ndarray]:
+        """The number of each run's prefix and of its last token."""
+        keys = self.table.dense_keys()
+        return (keys >> _HALF).astype(np.int64), (keys & np.uint64(0xFFFF_FFFF)).astype(np.int64)
+
+    def prune(self, used: np.ndarray, n_tokens: int) -> tuple[np.ndarray, np.ndarray, Ngrams]:
+        """Keep the terms in ``used`` (tokens, then runs; bool) and all that they are built of.
+
+        Returns which tokens stay, which runs stay, and the runs renumbered for the tokens that stay.
+        """
+        prefixes, lasts = self.parts()
+        keep_tokens, keep_runs = used[:n_tokens].copy(), used[n_tokens:].copy()
+        for order in range(self.longest, 1, -1):
+            at = np.flatnonzero(keep_runs & (self.orders == order))
+            keep_tokens[lasts[at]] = True
+            (keep_tokens if order == 2 else keep_runs)[prefixes[at] - (0 if order == 2 else FIRST_RUN)] = True
+        token_of = np.cumsum(keep_tokens, dtype=np.int64) - 1
+        run_of = np.cumsum(keep_runs, dtype=np.int64) - 1 + FIRST_RUN
+        stay = np.flatnonzero(keep_runs)
+        prefixes, lasts, pairs = prefixes[stay], token_of[lasts[stay]], self.orders[stay] == 2
+        prefixes[pairs] = token_of[prefixes[pairs]]
+        prefixes[~pairs] = run_of[prefixes[~pairs] - FIRST_RUN]
+        keys = (prefixes.astype(np.uint64) << _HALF) | lasts.astype(np.uint64)
+        return np.flatnonzero(keep_tokens), stay, Ngrams(self.longest, HashTable(keys), self.orders[stay])
+
+    def spell(self, tokens: list[str]) -> list[str]:
+        """All runs as strings, tokens joined by a space."""
+        prefixes, lasts = self.parts()
+        spelled = [""] * len(lasts)
+        for order in range(2, self.longest + 1):
+            for i in np.flatnonzero(self.orders == order).tolist():
+                before = tokens[prefixes[i]] if order == 2 else spelled[prefixes[i] - FIRST_RUN]
+                spelled[i] = f"{before} {tokens[lasts[i]]}"
+        return spelled
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What has to be saved."""
+        return {"runs.keys": self.table.dense_keys(), "runs.orders": self.orders}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], longest: int) -> Ngrams:
+        """What ``arrays`` gave."""
+        return cls(longest, HashTable(arrays["runs.keys"]), arrays["runs.orders"])
+
+
+@njit(cache=True)
+def run_key(prefix: int, last: int) -> np.uint64:
+    """The table key of a run, or NO_KEY if a part of it is unknown."""
+    if prefix < 0 or last < 0:
+        return NO_KEY
+    return (np.uint64(prefix) << _HALF) | np.uint64(last)
+
+
+@njit(cache=True, parallel=True)
+def _run_keys(indptr: np.ndarray, prefixes: np.ndarray, tokens: np.ndarray, order: int) -> np.ndarray:
+    keys = np.empty(len(tokens), np.uint64)
+    for d in prange(len(indptr) - 1):
+        for i in range(indptr[d], indptr[d + 1]):
+            last = i + order - 1
+            keys[i] = run_key(prefixes[i], tokens[last]) if last < indptr[d + 1] else NO_KEY
+    return keys

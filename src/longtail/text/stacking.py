@@ -1,0 +1,41 @@
+"""Putting sparse rows together: groups of columns beside each other, chunks of documents below each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def beside(groups: list[Any], norm: str) -> Any:
+    """The columns of all groups in one matrix; rows of length one stay so, each group weighing the same."""
+    if len(groups) == 1:
+        return groups[0]
+    from scipy.sparse import csr_array, hstack
+
+    joined = csr_array(hstack(groups, format="csr", dtype=np.float32))
+    if norm == "l2":
+        filled = sum((np.diff(group.indptr) > 0).astype(np.float32) for group in groups)
+        scale = 1.0 / np.sqrt(np.maximum(filled, 1.0))
+        joined.data *= np.repeat(scale.astype(np.float32), np.diff(joined.indptr))
+    return joined
+
+
+def stacked(parts: list[Any], n_columns: int) -> Any:
+    """The rows of all parts in one matrix; the list is emptied on the way, to hold the rows only once."""
+    from scipy.sparse import csr_array
+
+    if len(parts) == 1:
+        return parts[0]
+    sizes = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.indptr) for part in parts)])
+    indptr = np.cumsum(sizes)
+    # Narrow offsets where they fit: other libraries take int32 matrices only.
+    indptr = indptr.astype(np.int32) if indptr[-1] < 2**31 else indptr
+    indices, data = np.empty(int(indptr[-1]), np.int32), np.empty(int(indptr[-1]), np.float32)
+    parts.reverse()
+    at = 0
+    while parts:
+        part = parts.pop()
+        indices[at : at + part.nnz], data[at : at + part.nnz] = part.indices, part.data
+        at += part.nnz
+    return csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_columns))

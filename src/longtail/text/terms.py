@@ -1,0 +1,93 @@
+"""The group of columns made of tokens and runs of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import ClassVar, Protocol, Self
+
+import numpy as np
+
+from longtail.text.config import TextConfig
+from longtail.text.counting import Counts, Tally, count
+from longtail.text.ngrams import FIRST_RUN, Ngrams
+from longtail.text.tokens import Tokens
+from longtail.text.weighting import Weights, choose_columns
+
+
+class TokenNumbers(Protocol):
+    """Something that gives the tokens of documents numbers: words, or pieces of words."""
+
+    fixed: ClassVar[bool]
+
+    def __len__(self) -> int: ...
+    def numbers(self, tokens: Tokens, *, grow: bool) -> tuple[np.ndarray, np.ndarray]: ...
+    def spell(self) -> list[str]: ...
+    def spell_one(self, number: int) -> str: ...
+    def keep(self, which: np.ndarray) -> Self: ...
+    def arrays(self) -> dict[str, np.ndarray]: ...
+
+
+class TermGroup:
+    """Counts tokens and runs of tokens, and knows their columns once ``choose`` has been called."""
+
+    def __init__(self, tokens: TokenNumbers, config: TextConfig) -> None:
+        self.tokens = tokens
+        self.ngrams = Ngrams(config.ngrams[1])
+        self.config = config
+        self.weights: Weights
+
+    def count(self, tokens: Tokens, *, grow: bool) -> Counts:
+        """The counts of every known term in each document; ``grow`` makes new terms known."""
+        indptr, numbers = self.tokens.numbers(tokens, grow=grow)
+        return count(indptr, self.ngrams.numbers(indptr, numbers, grow=grow))
+
+    def sizes(self) -> tuple[int, int]:
+        """How many tokens and how many runs are known."""
+        return len(self.tokens), len(self.ngrams.table)
+
+    def choose(self, tally: Tally) -> Weights:
+        """Choose the columns and forget all other terms; returns the weights under the old numbers."""
+        before = choose_columns(tally, self.ngrams.orders, self.config.ngrams[0], self.config)
+        used = before.columns >= 0
+        used[: before.n_tokens] |= self.tokens.fixed
+        tokens, runs, self.ngrams = self.ngrams.prune(used, before.n_tokens)
+        self.tokens = self.tokens.keep(tokens)
+        self.weights = before.take(tokens, runs)
+        return before
+
+    def terms(self) -> list[str]:
+        """The term of each column."""
+        tokens = self.tokens.spell()
+        every = tokens + self.ngrams.spell(tokens)
+        return [every[number] for number in self._by_column.tolist()]
+
+    def term(self, column: int) -> str:
+        """The term of one column, without spelling all others."""
+        number = int(self._by_column[column])
+        n_tokens = len(self.tokens)
+        return self._spell(number if number < n_tokens else number - n_tokens + FIRST_RUN)
+
+    def _spell(self, number: int) -> str:
+        if number < FIRST_RUN:
+            return self.tokens.spell_one(number)
+        key = int(self.ngrams.table.keys[number - FIRST_RUN])
+        return f"{self._spell(key >> 32)} {self.tokens.spell_one(key & 0xFFFF_FFFF)}"
+
+    @cached_property
+    def _by_column(self) -> np.ndarray:
+        return self.weights.terms_by_column()
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What has to be saved."""
+        return {**self.tokens.arrays(), **self.ngrams.arrays(), **self.weights.arrays()}
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, np.ndarray], tokens: TokenNumbers, config: TextConfig
+    ) -> TermGroup:
+        """What ``arrays`` gave, on tokens that are loaded already."""
+        group = cls(tokens, config)
+        group.ngrams = Ngrams.from_arrays(arrays, config.ngrams[1])
+        group.weights = Weights.from_arrays(arrays, len(tokens), config)
+        return group

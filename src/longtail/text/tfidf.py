@@ -1,0 +1,186 @@
+"""TF-IDF features of texts: words, runs of words, word pieces and character runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from longtail.config import from_dict, to_dict
+from longtail.errors import NotFittedError, UsageError
+from longtail.storage import read_arrays, read_json, write_arrays, write_json
+from longtail.text.char_ngrams import CharGroup
+from longtail.text.codepoints import chunks, encode
+from longtail.text.config import TextConfig
+from longtail.text.counting import Counts, Tally
+from longtail.text.single import single_arguments, single_row
+from longtail.text.stacking import beside, stacked
+from longtail.text.terms import TermGroup, TokenNumbers
+from longtail.text.tokens import Tokens, split
+from longtail.text.weighting import Weights
+from longtail.text.wordpiece import WordPieces
+from longtail.text.words import Words
+
+SINGLE_CHARACTERS = 1 << 15
+"""Up to this length one text is not worth waking other threads for."""
+
+Group = TermGroup | CharGroup
+
+
+class Folder(Protocol):
+    """Where saved files are."""
+
+    def path(self, name: str, /) -> Path:
+        """The path of the file ``name``."""
+        ...
+
+
+class TfidfFeatures:
+    """Learns the terms of texts and turns texts into sparse rows of their weights."""
+
+    def __init__(self, config: TextConfig | None = None) -> None:
+        self.config = config or TextConfig()
+        self._groups: list[Group] = []
+
+    def fit(self, texts: Sequence[str], extra_texts: Sequence[str] = ()) -> Self:
+        """Learn the terms of ``texts`` and of ``extra_texts`` (the labels' own texts, say)."""
+        self._learn(_checked(texts), _checked(extra_texts), keep=False)
+        return self
+
+    def fit_transform(self, texts: Sequence[str], extra_texts: Sequence[str] = ()) -> Any:
+        """Learn the terms as ``fit`` does, and give the rows of ``texts`` as ``transform`` does."""
+        weights, kept = self._learn(_checked(texts), _checked(extra_texts), keep=True)
+        parts = []
+        for counts in kept:
+            parts.append(beside([w.rows(c) for w, c in zip(weights, counts, strict=True)], self.config.norm))
+            # The counts go chunk by chunk, as the rows take their place.
+            counts.clear()
+        return stacked(parts, self.n_columns)
+
+    def transform(self, texts: Sequence[str]) -> Any:
+        """The rows of texts: a ``csr_array`` of float32 with sorted columns; unknown terms are left out."""
+        if not self._groups:
+            raise NotFittedError("the text features have not been fitted or loaded yet: call fit first")
+        texts = _checked(texts)
+        if len(texts) == 1 and self._single is not None and len(texts[0]) <= SINGLE_CHARACTERS:
+            return self._transform_one(texts[0], self._single)
+        parts = []
+        for tokens in self._tokens(texts):
+            rows = [group.weights.rows(group.count(tokens, grow=False)) for group in self._groups]
+            parts.append(beside(rows, self.config.norm))
+        return stacked(parts, self.n_columns)
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns the rows have."""
+        return sum(len(group.weights.idf) for group in self._groups)
+
+    @cached_property
+    def terms(self) -> list[str]:
+        """The term of each column; the tokens of a run are joined by a space."""
+        return [term for group in self._groups for term in group.terms()]
+
+    def term(self, column: int) -> str:
+        """The term of one column, without spelling all others."""
+        for group in self._groups:
+            if column < len(group.weights.idf):
+                return group.term(column)
+            column -= len(group.weights.idf)
+        raise UsageError(f"there are {self.n_columns} columns, so none is {column + self.n_columns}")
+
+    @property
+    def pieces(self) -> WordPieces | None:
+        """The word pieces, if the tokens are that."""
+        group = self._groups[0] if self._groups else None
+        tokens = group.tokens if isinstance(group, TermGroup) else None
+        return tokens if isinstance(tokens, WordPieces) else None
+
+    def save(self, folder: Path) -> None:
+        """Write everything to a folder: ``text.json``, one array file a group, and the pieces if there are."""
+        write_json(folder / "text.json", {"config": to_dict(self.config)})
+        for number, group in enumerate(self._groups):
+            write_arrays(folder / f"group{number}.safetensors", group.arrays())
+        if self.pieces is not None:
+            write_json(folder / "pieces.json", self.pieces.model)
+
+    @classmethod
+    def load(cls, folder: Folder) -> Self:
+        """What ``save`` wrote."""
+        config = from_dict(TextConfig, read_json(folder.path("text.json"))["config"])
+        features = cls(config)
+        arrays = _writable(read_arrays(folder.path("group0.safetensors")))
+        tokens: TokenNumbers
+        if config.kind == "wordpiece":
+            tokens = WordPieces.from_arrays(arrays, read_json(folder.path("pieces.json")), config)
+        else:
+            tokens = Words.from_arrays(arrays, config.stem)
+        features._groups.append(TermGroup.from_arrays(arrays, tokens, config))
+        if config.char_ngrams is not None:
+            arrays = _writable(read_arrays(folder.path("group1.safetensors")))
+            features._groups.append(CharGroup.from_arrays(arrays, config))
+        return features
+
+    def _learn(
+        self, texts: Sequence[str], extra_texts: Sequence[str], *, keep: bool
+    ) -> tuple[list[Weights], list[list[Counts]]]:
+        """Learn the terms; returns the weights under the numbers used meanwhile, and the counts if to keep."""
+        groups = self._new_groups([*texts, *extra_texts])
+        tallies = [Tally() for _ in groups]
+        kept = []
+        for part, wanted in ((texts, keep), (extra_texts, False)):
+            for tokens in self._tokens(part):
+                counts = [group.count(tokens, grow=True) for group in groups]
+                for tally, group, counted in zip(tallies, groups, counts, strict=True):
+                    tally.add(counted, *group.sizes())
+                if wanted:
+                    kept.append(counts)
+        weights = [group.choose(tally) for group, tally in zip(groups, tallies, strict=True)]
+        self._groups = groups
+        for name in ("terms", "_single"):
+            self.__dict__.pop(name, None)
+        return weights, kept
+
+    def _new_groups(self, texts: Sequence[str]) -> list[Group]:
+        config = self.config
+        pieces = config.kind == "wordpiece"
+        tokens: TokenNumbers = WordPieces.learn(texts, config) if pieces else Words(config.stem)
+        groups: list[Group] = [TermGroup(tokens, config)]
+        if config.char_ngrams is not None:
+            groups.append(CharGroup(config))
+        return groups
+
+    def _tokens(self, texts: Sequence[str]) -> Iterator[Tokens]:
+        for part in chunks(texts):
+            points = encode(texts[part], lowercase=self.config.lowercase, nfkc=self.config.nfkc)
+            yield split(points, min_length=self.config.min_token_length)
+
+    @cached_property
+    def _single(self) -> tuple[Any, ...] | None:
+        """The arguments of the short way for one text, which plain words and their runs can take."""
+        group = self._groups[0]
+        plain = isinstance(group, TermGroup) and isinstance(group.tokens, Words) and self.config.stem is None
+        if not plain or len(self._groups) > 1:
+            return None
+        return single_arguments(group.tokens.lexicon, group.ngrams, group.weights, self.config.min_token_length)
+
+    def _transform_one(self, text: str, arguments: tuple[Any, ...]) -> Any:
+        from scipy.sparse import csr_array
+
+        points = encode([text], lowercase=self.config.lowercase, nfkc=self.config.nfkc)
+        columns, data = single_row(points.codes, *arguments)
+        indptr = np.array([0, len(data)], np.int32)
+        return csr_array((data, columns, indptr), shape=(1, self.n_columns))
+
+
+def _checked(texts: Sequence[str]) -> Sequence[str]:
+    if isinstance(texts, str):
+        raise UsageError("the texts must be a list of strings, not one string")
+    return texts if isinstance(texts, (list, tuple)) else list(texts)
+
+
+def _writable(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    # Kernels are compiled for writable arrays; a read-only one would make them compile anew.
+    return {name: np.require(array, requirements=["C", "W", "A"]) for name, array in arrays.items()}
