@@ -82,8 +82,10 @@ def ndcg(labels: np.ndarray, Y: csr_array, k: int) -> float:
 def coverage(labels: np.ndarray, Y: csr_array, k: int) -> float:
     """The part of the labels in the truth that are rightly predicted at least once among the first k."""
     first = labels[:, :k]
-    wanted = len(np.unique(Y.indices))
-    return len(np.unique(first[hits(first, Y)])) / wanted if wanted else 0.0
+    wanted, found = np.zeros(Y.shape[1], np.bool_), np.zeros(Y.shape[1], np.bool_)
+    wanted[Y.indices] = True
+    found[first[hits(first, Y)]] = True
+    return float(found.sum() / wanted.sum()) if wanted.any() else 0.0
 
 
 def shortlist_recall(

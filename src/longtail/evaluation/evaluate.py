@@ -1,0 +1,125 @@
+"""Measure predictions against a data set: what goes in, what is left out, and the report that comes out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from longtail.errors import UsageError
+from longtail.evaluation.environment import peak_memory, versions
+from longtail.evaluation.report import Report
+from longtail.types import Dataset, TopK
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+def evaluate(
+    predictions: TopK,
+    data: Dataset,
+    *,
+    train_counts: np.ndarray,
+    n_train: int,
+    k: Sequence[int] = (1, 3, 5),
+    propensity: tuple[float, float] = (0.55, 1.5),
+    revealed: csr_array | None = None,
+    threshold: float = 0.5,
+    seed: int = 0,
+    extra: Mapping[str, Any] | None = None,
+) -> Report:
+    """The report of ``predictions`` for the documents of ``data``.
+
+    Args:
+        predictions: label columns of ``data``, at least k + the most pairs left out of one document (10 for R@10).
+        data: the documents and their gold labels; its ``filtered`` pairs are left out of predictions and truth.
+        train_counts: training documents of each label; labels of ``data`` beyond its end were never seen.
+        n_train: the number of training documents.
+        k: the ranks to report; those that the predictions are too narrow for are left out.
+        propensity: A and B of the propensity model.
+        revealed: pairs that were given to the system (warm start), left out of predictions and truth too.
+        threshold: the least score of a label that counts as chosen, for F1 (when scores are probabilities).
+        seed: of the bootstrap.
+        extra: further facts for the report's ``meta`` (configuration, seconds a phase).
+    """
+    from longtail.evaluation import measures  # numba and scipy only when there is something to measure
+
+    start = time.perf_counter()
+    counts = _known_counts(train_counts, len(data.labels))
+    if len(predictions) != len(data):
+        raise UsageError(f"there are predictions for {len(predictions)} documents, but {len(data)} documents")
+    if predictions.labels.size and int(predictions.labels.max()) >= len(data.labels):
+        raise UsageError(
+            f"label column {predictions.labels.max()} is predicted, but the data set has {len(data.labels)} labels"
+        )
+    case = measures.Case.of(predictions.labels, predictions.scores, data.Y, [data.filtered, revealed])
+    ranks = _ranks(k, case.labels.shape[1])
+    q = measures.inverse_propensity(counts, n_train, *propensity)
+    is_probability = measures.are_probabilities(case.labels, case.scores)
+    report = Report(
+        figures=measures.figures(case, q, ranks, seed),
+        other=measures.other_figures(case, ranks, threshold if is_probability else None),
+        bins=measures.bin_table(case, q, measures.frequency_bins(counts), ranks[-1]),
+        equal_bins=measures.bin_table(case, q, measures.equal_volume_bins(counts), ranks[-1]),
+        bins_k=ranks[-1],
+        calibration=measures.calibration(case, ranks[-1]) if is_probability else None,
+        frequency_curve=frequency_curve(counts),
+        counts={
+            "documents": len(data),
+            "documents_without_labels": int((case.sizes == 0).sum()),
+            "assignments": int(case.sizes.sum()),
+            "labels": len(data.labels),
+            "labels_in_test": int(np.count_nonzero(np.bincount(case.truth.indices, minlength=1))),
+            "labels_unseen_in_training": int((counts == 0).sum()),
+            "training_documents": int(n_train),
+            "pairs_left_out": case.left_out,
+        },
+        meta={},
+    )
+    report.meta.update(
+        {
+            "propensity": {"a": propensity[0], "b": propensity[1]},
+            "threshold": threshold if is_probability else None,
+            "seed": seed,
+            "data_fingerprint": data.fingerprint(),
+            "versions": versions(),
+            "peak_memory_bytes": peak_memory(),
+            **(extra or {}),
+        }
+    )
+    report.meta.setdefault("seconds", {})["measure"] = round(time.perf_counter() - start, 3)
+    return report
+
+
+def frequency_curve(counts: np.ndarray, points: int = 60) -> list[list[int]]:
+    """Training frequency by rank, at ranks spread evenly on a logarithmic scale: [[rank, count], ...]."""
+    falling = np.sort(counts[counts > 0])[::-1]
+    if not len(falling):
+        return []
+    ranks = np.unique(np.geomspace(1, len(falling), num=min(points, len(falling))).round().astype(np.int64))
+    return [[int(rank), int(falling[rank - 1])] for rank in ranks]
+
+
+def _known_counts(train_counts: np.ndarray, n_labels: int) -> np.ndarray:
+    if len(train_counts) > n_labels:
+        raise UsageError(
+            f"training had {len(train_counts)} labels, but the data set has {n_labels}: relabel it with "
+            "data.relabelled(labels.extended(data.labels.ids))"
+        )
+    counts = np.zeros(n_labels, dtype=np.int64)
+    counts[: len(train_counts)] = train_counts
+    return counts
+
+
+def _ranks(k: Sequence[int], width: int) -> list[int]:
+    asked = sorted(set(k))
+    if not asked or asked[0] < 1:
+        raise UsageError(f"k must be one or more ranks of at least 1, not {list(k)}")
+    ranks = [rank for rank in asked if rank <= width]
+    if not ranks:
+        raise UsageError(
+            f"only {width} ranks are left of the predictions, but k is {asked}: predict more candidates"
+        )
+    return ranks

@@ -1,0 +1,83 @@
+"""A result is data: figures with intervals, tables by label frequency, counts, and what they were made from."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self, TypedDict
+
+from longtail.errors import DataError
+
+FORMAT = "longtail-report/1"
+
+
+class Figure(TypedDict):
+    """A figure x100 with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that was measured, ready for JSON."""
+
+    figures: dict[str, Figure]
+    """P@k, nDCG@k, PSP@k, PSnDCG@k, R@k, in this order."""
+    other: dict[str, float]
+    """Figures x100 without an interval: coverage@k, and F1 when scores are probabilities."""
+    bins: list[dict[str, Any]]
+    """By training frequency, rarest first: name, labels, assignments, hits, P, R, PSP (x100, at ``bins_k``)."""
+    equal_bins: list[dict[str, Any]]
+    """The same for bins of about equal training volume."""
+    bins_k: int
+    calibration: dict[str, Any] | None
+    """k, ece (x100) and the points of the reliability curve (fractions); None when scores are no probabilities."""
+    frequency_curve: list[list[int]]
+    """[rank, training documents] of labels, most frequent first."""
+    counts: dict[str, int]
+    meta: dict[str, Any]
+    """Configuration, data fingerprint, versions, seconds a phase, peak memory."""
+
+    def headline(self) -> dict[str, Figure]:
+        """The few figures to quote: P, nDCG and PSP at each rank, and recall at the widest."""
+        recalls = [name for name in self.figures if name.startswith("R@")]
+        chosen = ("P@", "nDCG@", "PSP@")
+        return {
+            name: figure
+            for name, figure in self.figures.items()
+            if name.startswith(chosen) or name in recalls[-1:]
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dicts and lists, with the name of this format."""
+        return {"format": FORMAT, **dataclasses.asdict(self)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """A report from what ``to_dict`` gave."""
+        if data.get("format") != FORMAT:
+            raise DataError(f"this is not a report in the format {FORMAT}, but {data.get('format')!r}")
+        names = [field.name for field in dataclasses.fields(cls)]
+        missing = [name for name in names if name not in data]
+        if missing:
+            raise DataError(f"the report lacks {', '.join(missing)}")
+        return cls(**{name: data[name] for name in names})
+
+    def to_json(self) -> str:
+        """The report as indented JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2, default=str)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """A report from what ``to_json`` gave."""
+        try:
+            data = json.loads(text)
+        except ValueError as error:
+            raise DataError(f"the report is not valid JSON: {error}") from None
+        if not isinstance(data, dict):
+            raise DataError("the report is not a JSON object")
+        return cls.from_dict(data)
