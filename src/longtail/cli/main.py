@@ -7,7 +7,8 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import FrameType
 
 import click
@@ -62,10 +63,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return shell_complete(
             longtail, {}, "longtail", "_LONGTAIL_COMPLETE", os.environ["_LONGTAIL_COMPLETE"]
         )
-    signal.signal(signal.SIGTERM, _terminate)
     session = Session()
     try:
-        return _execute(list(sys.argv[1:] if arguments is None else arguments), session)
+        with _clean_termination():
+            return _execute(list(sys.argv[1:] if arguments is None else arguments), session)
     except BaseException as error:
         code, sentence = verdict(error, session)
         if session.verbose and code != WRONG_USAGE:
@@ -133,5 +134,15 @@ def _operating_system(error: OSError) -> str:
     return f"{error.filename}: {what}" if error.filename else what
 
 
-def _terminate(number: int, frame: FrameType | None) -> None:
-    raise Terminated
+@contextmanager
+def _clean_termination() -> Iterator[None]:
+    """Let SIGTERM unwind the stack, so that temporary files go; without this the process would just stop."""
+
+    def terminate(number: int, frame: FrameType | None) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

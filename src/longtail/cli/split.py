@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from longtail.cli import options, output, parts
 from longtail.cli.session import current, loudness
+
+if TYPE_CHECKING:
+    from longtail.data.splits import Method
 
 METHODS = ("random", "stratified", "group", "time", "labels")
 
@@ -28,7 +31,7 @@ def _shares(context: click.Context, parameter: click.Parameter, value: str) -> d
 @click.command()
 @click.argument("source", metavar="SRC", type=click.Path())
 @click.option("-o", "--output", "target", required=True, type=click.Path(), help="The folder to write.")
-@click.option("--method", default="random", show_default=True, type=click.Choice(METHODS))
+@click.option("--method", default="random", show_default=True, type=click.Choice(METHODS), help="How.")
 @click.option(
     "--fractions",
     default="train=.8,valid=.1,test=.1",
@@ -37,6 +40,9 @@ def _shares(context: click.Context, parameter: click.Parameter, value: str) -> d
     help="The share of each part.",
 )
 @click.option("--field", metavar="NAME", help="The key to divide by, for the methods group and time.")
+@click.option(
+    "--hold-out", default=0.1, show_default=True, help="The share of labels to keep from train, for labels."
+)
 @click.option("--part", default="train", show_default=True, help="The part of SRC to divide.")
 @click.option("--to", default="jsonl", show_default=True, metavar="NAME", help="The format to write.")
 @click.option("--format", "format_", metavar="NAME", help="The format of SRC.  [default: guessed]")
@@ -47,9 +53,10 @@ def _shares(context: click.Context, parameter: click.Parameter, value: str) -> d
 def command(
     source: str,
     target: str,
-    method: str,
+    method: Method,
     fractions: dict[str, float],
     field: str | None,
+    hold_out: float,
     part: str,
     to: str,
     format_: str | None,
@@ -68,7 +75,14 @@ def command(
         wanted = (part,) if Path(source).is_dir() else ("train",)
         sets = data.read_folder(source, format=format_, options=options.read_options(columns), parts=wanted)
     with run.phase("split"):
-        divided = split_dataset(parts.choose(sets, part, source), method, fractions, seed or 0, field)
+        divided = split_dataset(
+            parts.choose(sets, part, source),
+            method,
+            fractions,
+            seed or 0,
+            field=field,
+            hold_out=hold_out,
+        )
     with run.phase("write"):
         data.write(divided, target, format=to, force=force)
     session.written = True
