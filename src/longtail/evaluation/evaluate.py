@@ -58,8 +58,18 @@ def evaluate(
     ranks = _ranks(k, case.labels.shape[1])
     q = measures.inverse_propensity(counts, n_train, *propensity)
     is_probability = measures.are_probabilities(case.labels, case.scores)
-    report = Report(
-        figures=measures.figures(case, q, ranks, seed),
+    figures = measures.figures(case, q, ranks, seed)
+    facts = {
+        "propensity": {"a": propensity[0], "b": propensity[1]},
+        "threshold": threshold if is_probability else None,
+        "seed": seed,
+        "data_fingerprint": data.fingerprint(),
+        "versions": versions(),
+        **(extra or {}),
+    }
+    seconds = {**facts.get("seconds", {}), "measure": round(time.perf_counter() - start, 3)}
+    return Report(
+        figures=figures,
         other=measures.other_figures(case, ranks, threshold if is_probability else None),
         bins=measures.bin_table(case, q, measures.frequency_bins(counts), ranks[-1]),
         equal_bins=measures.bin_table(case, q, measures.equal_volume_bins(counts), ranks[-1]),
@@ -76,21 +86,8 @@ def evaluate(
             "training_documents": int(n_train),
             "pairs_left_out": case.left_out,
         },
-        meta={},
+        meta={**facts, "seconds": seconds, "peak_memory_bytes": peak_memory()},
     )
-    report.meta.update(
-        {
-            "propensity": {"a": propensity[0], "b": propensity[1]},
-            "threshold": threshold if is_probability else None,
-            "seed": seed,
-            "data_fingerprint": data.fingerprint(),
-            "versions": versions(),
-            "peak_memory_bytes": peak_memory(),
-            **(extra or {}),
-        }
-    )
-    report.meta.setdefault("seconds", {})["measure"] = round(time.perf_counter() - start, 3)
-    return report
 
 
 def frequency_curve(counts: np.ndarray, points: int = 60) -> list[list[int]]:

@@ -1,0 +1,209 @@
+"""The report as one HTML file: styles and plots inside, no script, nothing fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib import resources
+from typing import Any
+
+from longtail.evaluation import svg
+from longtail.evaluation.report import Report
+from longtail.evaluation.wording import RARE_NOTE, counts_sentence, families, other_sentence
+
+
+def render_html(report: Report, title: str = "Evaluation") -> str:
+    """The whole page as text."""
+    css = resources.files("longtail.evaluation").joinpath("report.css").read_text(encoding="utf-8")
+    body = "\n".join(
+        [
+            f"<h1>{escape(title)}</h1>",
+            f'<p class="note">{escape(counts_sentence(report.counts))}</p>',
+            _tiles(report),
+            _figures(report),
+            _bins(
+                report,
+                report.bins,
+                "By label frequency",
+                "Labels by the number of training documents that carry them, the rarest first.",
+            ),
+            _bins(
+                report,
+                report.equal_bins,
+                "By bins of equal volume",
+                "Five bins with about the same number of training assignments, named by the frequency of their "
+                "labels: each could contribute the same.",
+            ),
+            f'<div class="two">{_calibration(report)}{_frequency(report)}</div>',
+            _meta(report),
+        ]
+    )
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>\n{css}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _tiles(report: Report) -> str:
+    figures = report.headline()
+    # nDCG@1 is P@1, and between them it says little that P does not: the widest will do.
+    widest = [name for name in figures if name.startswith("nDCG@")][-1:]
+    precision = [name for name in figures if name.startswith("P@")]
+    rest = [name for name in figures if not name.startswith(("P@", "nDCG@"))]
+    tiles = "".join(
+        f'<div class="tile"><dt>{escape(name)}</dt><dd class="big">{figure["value"]:.2f}</dd>'
+        f'<dd class="range">{figure["low"]:.2f} to {figure["high"]:.2f}</dd></div>'
+        for name, figure in ((name, figures[name]) for name in (*precision, *widest, *rest))
+    )
+    return f'<dl class="tiles">{tiles}</dl>'
+
+
+def _figures(report: Report) -> str:
+    rows, ranks = families(report)
+    head = "".join(f'<th scope="col">@{rank}</th>' for rank in ranks)
+    body = "".join(
+        f'<tr><th scope="row">{escape(name)}</th>'
+        + "".join(
+            f"<td>{found[rank]['value']:.2f}<small>{found[rank]['low']:.1f}–{found[rank]['high']:.1f}</small></td>"
+            if rank in found
+            else "<td></td>"
+            for rank in ranks
+        )
+        + "</tr>"
+        for name, found in rows.items()
+    )
+    return (
+        "<section><h2>All figures</h2>"
+        '<p class="note">Multiplied by 100, with the 95 % interval of a bootstrap over documents below.</p>'
+        '<div class="scroll" tabindex="0" role="region" aria-label="All figures">'
+        f"<table><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f'<p class="note">{escape(other_sentence(report))}</p></section>'
+    )
+
+
+def _bins(report: Report, rows: Sequence[Mapping[str, Any]], title: str, note: str) -> str:
+    k = report.bins_k
+    charts = ""
+    for key, heading, top, kind in (
+        ("R", f"Recall@{k} of the bin", 100.0, "recall"),
+        ("P", f"Part of P@{k}", None, "precision"),
+        ("PSP", f"Part of PSP@{k}", None, "psp"),
+    ):
+        drawn = [
+            (
+                row["name"],
+                row[key],
+                f"{row['name']}: {row[key]:.2f}; {row['hits']:,} hits of {row['assignments']:,} assignments",
+            )
+            for row in rows
+        ]
+        whole = sum(row[key] for row in rows)
+        added = "" if key == "R" else f" (sums to {whole:.2f})"
+        full = top if top is not None else max((row[key] for row in rows), default=0.0)
+        chart = svg.bars(f"{heading}: {title}", drawn, top=full, kind=kind)
+        charts += f"<div><h3>{escape(heading)}{added}</h3>{chart}</div>"
+    table = _table(
+        ["Training documents", "Labels", "Assignments", "Hits", f"R@{k}", f"P@{k} part", f"PSP@{k} part"],
+        (
+            [
+                row["name"],
+                *(f"{row[key]:,}" for key in ("labels", "assignments", "hits")),
+                *(f"{row[key]:.2f}" for key in ("R", "P", "PSP")),
+            ]
+            for row in rows
+        ),
+    )
+    return (
+        f'<section><h2>{escape(title)}</h2><p class="note">{escape(note)} {escape(RARE_NOTE.format(k=k))}</p>'
+        f'<div class="three">{charts}</div>{_details("As a table", table)}</section>'
+    )
+
+
+def _calibration(report: Report) -> str:
+    if report.calibration is None:
+        return ""
+    k, points = report.calibration["k"], report.calibration["points"]
+    drawn = [
+        (
+            p["score"],
+            p["accuracy"],
+            p["count"],
+            f"Scores around {p['score']:.2f}: {100 * p['accuracy']:.1f} % right of {p['count']:,}",
+        )
+        for p in points
+    ]
+    table = _table(
+        ["Scores", "Predictions", "Mean score", "Right"],
+        (
+            [
+                f"{p['low']:.1f}–{p['high']:.1f}",
+                f"{p['count']:,}",
+                f"{p['score']:.3f}",
+                f"{p['accuracy']:.3f}",
+            ]
+            for p in points
+        ),
+    )
+    return (
+        "<section><h2>Do scores mean what they say?</h2>"
+        f'<p class="note">The part of the first {k} predictions that is right, by score; honest scores lie on the '
+        f"dashed line. Expected calibration error {report.calibration['ece']:.2f}.</p>"
+        + svg.reliability("Part of predictions that is right, by score", drawn, "score", "part that is right")
+        + _details("As a table", table)
+        + "</section>"
+    )
+
+
+def _frequency(report: Report) -> str:
+    if not report.frequency_curve:
+        return ""
+    few = sum(row["labels"] for row in report.bins[:2])
+    share = 100 * few / max(report.counts["labels"], 1)
+    table = _table(
+        ["Rank", "Training documents"], ([f"{rank:,}", f"{n:,}"] for rank, n in report.frequency_curve)
+    )
+    return (
+        "<section><h2>How long is the tail?</h2>"
+        f'<p class="note">Training documents of each label, the most frequent first. {few:,} labels '
+        f"({share:.0f} %) were seen five times or less.</p>"
+        + svg.log_line(
+            "Training documents by rank of the label",
+            report.frequency_curve,
+            "rank of the label",
+            "training documents",
+        )
+        + _details("As a table", table)
+        + "</section>"
+    )
+
+
+def _meta(report: Report) -> str:
+    facts = [*_flat(report.counts), *_flat(report.meta)]
+    rows = "".join(
+        f'<tr><th scope="row">{escape(key)}</th><td>{escape(str(value))}</td></tr>' for key, value in facts
+    )
+    table = f'<table class="facts"><tbody>{rows}</tbody></table>'
+    opened = _details("Counts, settings, versions, time and memory", table)
+    return f"<section><h2>How these figures came about</h2>{opened}</section>"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    headings = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    body = "".join(
+        f'<tr><th scope="row">{escape(first)}</th>' + "".join(f"<td>{escape(c)}</td>" for c in rest) + "</tr>"
+        for first, *rest in rows
+    )
+    return f"<table><thead><tr>{headings}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _details(summary: str, content: str) -> str:
+    return f'<details><summary>{escape(summary)}</summary><div class="scroll">{content}</div></details>'
+
+
+def _flat(facts: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    flat: list[tuple[str, Any]] = []
+    for key, value in facts.items():
+        name = f"{prefix}{key}".replace("_", " ")
+        flat += _flat(value, f"{name} / ") if isinstance(value, Mapping) else [(name, value)]
+    return flat

@@ -1,0 +1,131 @@
+"""Small charts as SVG text: horizontal bars, a line on logarithmic axes, a reliability curve.
+
+Colours are CSS classes of the page, so that light and dark follow the reader's system.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+WIDTH = 360
+_LEFT, _RIGHT, _TOP, _BOTTOM = 54, 14, 12, 42
+_HEIGHT = 270
+
+
+def bars(title: str, rows: Sequence[tuple[str, float, str]], *, top: float, kind: str) -> str:
+    """One horizontal bar a row.
+
+    Args:
+        title: what the chart shows, for those who cannot see it.
+        rows: name, value and a sentence shown on hovering.
+        top: the value of a full bar.
+        kind: the CSS class that colours the bars.
+    """
+    step, start, end = 30, 102, WIDTH - 58
+    parts = []
+    for i, (name, value, hint) in enumerate(rows):
+        y = i * step
+        length = max((end - start) * min(value / top, 1) if top > 0 else 0, 0)
+        parts.append(
+            f"<g><title>{escape(hint)}</title>"
+            f'<text x="{start - 10}" y="{y + 20}" text-anchor="end" class="name">{escape(name)}</text>'
+            f'<rect x="{start}" y="{y + 6}" width="{end - start}" height="18" rx="3" class="track"/>'
+            f'<rect x="{start}" y="{y + 6}" width="{length:.1f}" height="18" rx="3" class="{escape(kind)}"/>'
+            f'<text x="{WIDTH - 2}" y="{y + 20}" text-anchor="end" class="value">{value:.2f}</text></g>'
+        )
+    return _svg(title, len(rows) * step, "".join(parts))
+
+
+def log_line(title: str, points: Sequence[Sequence[float]], x_name: str, y_name: str) -> str:
+    """A falling line with both axes logarithmic; every value must be at least 1."""
+    x_top = max((p[0] for p in points), default=10)
+    y_top = max((p[1] for p in points), default=10)
+    x_top, y_top = max(x_top, 10), max(y_top, 10)
+    across = [_across(math.log10(x) / math.log10(x_top)) for x, _ in points]
+    up = [_up(math.log10(y) / math.log10(y_top)) for _, y in points]
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, up, strict=True))
+    grid = _grid(
+        [(math.log10(v) / math.log10(x_top), _short(v)) for v in _powers(x_top)],
+        [(math.log10(v) / math.log10(y_top), _short(v)) for v in _powers(y_top)],
+    )
+    floor = _up(0)
+    area = f"{across[0]:.1f},{floor} {path} {across[-1]:.1f},{floor}" if points else ""
+    drawn = f'<polygon points="{area}" class="area"/><polyline points="{path}" class="line"/>'
+    return _svg(title, _HEIGHT, grid + drawn + _axis_names(x_name, y_name))
+
+
+def reliability(title: str, points: Sequence[tuple[float, float, int, str]], x_name: str, y_name: str) -> str:
+    """Accuracy over score, both in [0, 1], against the diagonal; a point is the larger the more it stands for.
+
+    ``points`` are score, accuracy, count and a sentence shown on hovering.
+    """
+    ticks = [(v / 4, f"{v / 4:g}") for v in range(5)]
+    most = max((count for _, _, count, _ in points), default=1)
+    path = " ".join(f"{_across(x):.1f},{_up(y):.1f}" for x, y, _, _ in points)
+    dots = "".join(
+        f'<circle cx="{_across(x):.1f}" cy="{_up(y):.1f}" r="{3 + 6 * math.sqrt(count / most):.1f}" class="dot">'
+        f"<title>{escape(hint)}</title></circle>"
+        for x, y, count, hint in points
+    )
+    diagonal = f'<line x1="{_across(0)}" y1="{_up(0)}" x2="{_across(1)}" y2="{_up(1)}" class="ideal"/>'
+    return _svg(
+        title,
+        _HEIGHT,
+        _grid(ticks, ticks)
+        + diagonal
+        + f'<polyline points="{path}" class="line"/>'
+        + dots
+        + _axis_names(x_name, y_name),
+    )
+
+
+def _svg(title: str, height: float, content: str) -> str:
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}">'
+        f"<title>{escape(title)}</title>{content}</svg>"
+    )
+
+
+def _grid(across: Sequence[tuple[float, str]], up: Sequence[tuple[float, str]]) -> str:
+    left, right, bottom, top = _across(0), _across(1), _up(0), _up(1)
+    vertical = "".join(
+        f'<line x1="{_across(x):.1f}" y1="{top}" x2="{_across(x):.1f}" y2="{bottom}" class="grid"/>'
+        f'<text x="{_across(x):.1f}" y="{bottom + 16}" text-anchor="middle" class="tick">{escape(name)}</text>'
+        for x, name in across
+    )
+    horizontal = "".join(
+        f'<line x1="{left}" y1="{_up(y):.1f}" x2="{right}" y2="{_up(y):.1f}" class="grid"/>'
+        f'<text x="{left - 7}" y="{_up(y) + 4:.1f}" text-anchor="end" class="tick">{escape(name)}</text>'
+        for y, name in up
+    )
+    return vertical + horizontal
+
+
+def _axis_names(x_name: str, y_name: str) -> str:
+    middle = (_up(0) + _up(1)) / 2
+    return (
+        f'<text x="{(_across(0) + _across(1)) / 2:.1f}" y="{_HEIGHT - 6}" text-anchor="middle" class="axis">'
+        f'{escape(x_name)}</text><text transform="translate(11 {middle:.1f}) rotate(-90)" text-anchor="middle" '
+        f'class="axis">{escape(y_name)}</text>'
+    )
+
+
+def _across(part: float) -> float:
+    return _LEFT + part * (WIDTH - _LEFT - _RIGHT)
+
+
+def _up(part: float) -> float:
+    return _HEIGHT - _BOTTOM - part * (_HEIGHT - _BOTTOM - _TOP)
+
+
+def _powers(top: float) -> list[int]:
+    return [10**i for i in range(math.floor(math.log10(top) + 1e-9) + 1)]
+
+
+def _short(value: int) -> str:
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if value >= size:
+            return f"{value // size}{letter}"
+    return str(value)

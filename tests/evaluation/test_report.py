@@ -1,0 +1,43 @@
+import json
+
+import pytest
+
+from longtail.errors import DataError
+from longtail.evaluation import Report
+from tests.evaluation.cases import zipf_report
+
+
+def test_round_trip_through_json():
+    report = zipf_report()
+    again = Report.from_json(report.to_json())
+    assert again == report
+    assert Report.from_dict(report.to_dict()) == report
+
+
+def test_json_is_plain():
+    data = json.loads(zipf_report().to_json())
+    assert data["format"] == "longtail-report/1"
+    assert set(data["figures"]["P@1"]) == {"value", "low", "high"}
+
+
+def test_headline_is_what_people_quote():
+    assert list(zipf_report().headline()) == [
+        *("P@1", "P@3", "P@5"),
+        *("nDCG@1", "nDCG@3", "nDCG@5"),
+        *("PSP@1", "PSP@3", "PSP@5"),
+        "R@10",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not valid JSON"),
+        ("[]", "not a JSON object"),
+        ('{"format": "other"}', "'other'"),
+        ('{"format": "longtail-report/1", "figures": {}}', "lacks other, bins"),
+    ],
+)
+def test_what_is_no_report_is_refused(text, message):
+    with pytest.raises(DataError, match=message):
+        Report.from_json(text)
