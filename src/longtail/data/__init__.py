@@ -1,9 +1,22 @@
 """Data in and out: formats are recognised, read, streamed, checked and written here."""
 
 from longtail.data.formats import sniff
+from longtail.data.frame import from_frame
 from longtail.data.options import ReadOptions
 from longtail.data.pair_files import Edges, read_edges
 from longtail.data.reading import read, read_folder, stream
+from longtail.data.vocabulary import read_vocabulary
 from longtail.data.writing import write
 
-__all__ = ["Edges", "ReadOptions", "read", "read_edges", "read_folder", "sniff", "stream", "write"]
+__all__ = [
+    "Edges",
+    "ReadOptions",
+    "from_frame",
+    "read",
+    "read_edges",
+    "read_folder",
+    "read_vocabulary",
+    "sniff",
+    "stream",
+    "write",
+]

@@ -4,11 +4,34 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from longtail.data import canonical_jsonl, plain_text
+from longtail.data import (
+    annif,
+    canonical_jsonl,
+    fasttext,
+    pecos,
+    plain_text,
+    table,
+    text2text,
+    xmc_raw,
+    xmc_sparse,
+    xmc_split,
+)
 from longtail.data.format import Format
 from longtail.errors import DataError, UsageError
 
-FORMATS: dict[str, Format] = {found.name: found for found in (canonical_jsonl.FORMAT, plain_text.FORMAT)}
+_MODULES = (
+    xmc_raw,
+    canonical_jsonl,
+    xmc_split,
+    pecos,
+    xmc_sparse,
+    fasttext,
+    annif,
+    text2text,
+    table,
+    plain_text,
+)
+FORMATS: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
 
 
 def format_named(name: str) -> Format:

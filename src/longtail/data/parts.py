@@ -27,13 +27,15 @@ class Part:
     """One part with where it came from.
 
     ``lines`` is the line number of each document in the file at ``path``; ``unknown_filters`` counts the pairs
-    of the filter file that name a document or label that is not there.
+    of the filter file that name a document or label that is not there; ``numbered`` says that documents have no
+    ids of their own but row numbers.
     """
 
     data: Dataset
     path: Path
     lines: np.ndarray
     unknown_filters: int = 0
+    numbered: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -81,6 +81,7 @@ class Columns(NamedTuple):
     indptr: np.ndarray
     indices: np.ndarray
     weights: np.ndarray
+    numbered: bool
 
     def matrix(self, n_labels: int) -> csr_array:
         """Documents x labels, sorted; a label named twice in one document counts once."""
@@ -112,9 +113,12 @@ def collect(records: Iterable[Placed], index: dict[str, int]) -> Columns:
     # Looking up a new label gives it the next column, without a step of Python.
     column_of = defaultdict[str, int](None, index)
     column_of.default_factory = column_of.__len__
-    any_extra = False
+    any_extra = numbered = False
     for number, (id_, title, text, labels, weight, more) in records:
-        ids.append(str(len(ids)) if id_ is None else id_)
+        if id_ is None:
+            id_ = str(len(ids))
+            numbered = True
+        ids.append(id_)
         titles.append(title)
         texts.append(text)
         extra.append(more)
@@ -131,7 +135,7 @@ def collect(records: Iterable[Placed], index: dict[str, int]) -> Columns:
     values = np.ones(len(columns), np.float32)
     values[: len(weights)] = weights
     indptr, indices = np.array(ends, dtype=np.int64), np.array(columns, dtype=np.int32)
-    return Columns(documents, np.array(lines, dtype=np.int64), indptr, indices, values)
+    return Columns(documents, np.array(lines, dtype=np.int64), indptr, indices, values, numbered)
 
 
 def batches(records: Iterable[Placed], size: int) -> Iterator[Batch]:

@@ -34,7 +34,8 @@ def _part(name: str, path: Path, found: Columns, labels: LabelSet, report: Repor
     data = Dataset(found.documents, labels, found.matrix(len(labels)))
     filters = find_file(path.parent, [f"filter_{name}.tsv"])
     if filters is None or not path.name.startswith(name):
-        return Part(data, path, found.lines)
+        return Part(data, path, found.lines, numbered=found.numbered)
     rows = {id_: row for row, id_ in reversed(list(enumerate(found.documents.ids)))}
     filtered, unknown = read_filter(filters, rows, labels.index, data.Y.shape, report)
-    return Part(Dataset(data.documents, labels, data.Y, filtered), path, found.lines, unknown)
+    kept = Dataset(data.documents, labels, data.Y, filtered)
+    return Part(kept, path, found.lines, unknown, found.numbered)

@@ -1,0 +1,29 @@
+"""Data frames (pandas, polars, anything with named columns) as a data set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from longtail.data.cells import Roles, cell_records
+from longtail.data.options import DEFAULTS, ReadOptions
+from longtail.data.records import collect
+from longtail.data.row_folder import NO_LABELS
+from longtail.errors import UsageError
+from longtail.types import Dataset
+
+
+def from_frame(frame: Any, options: ReadOptions = DEFAULTS) -> Dataset:
+    """A data set from a data frame; columns are found by the options, and further ones are kept as extra."""
+    header = [str(name) for name in frame.columns]
+    columns = [
+        frame[name].tolist() if hasattr(frame[name], "tolist") else list(frame[name])
+        for name in frame.columns
+    ]
+    rows = enumerate(zip(*columns, strict=True), 1)
+    index: dict[str, int] = {}
+    try:
+        found = collect(cell_records(Roles(header, options), rows, options), index)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    labels = NO_LABELS.extended(index)
+    return Dataset(found.documents, labels, found.matrix(len(labels)))

@@ -1,0 +1,119 @@
+"""Tables: CSV, TSV and Parquet with named columns."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+from collections.abc import Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from longtail.data.cells import Roles, cell_records
+from longtail.data.format import Files, Format
+from longtail.data.lines import bare_name, first_lines, naming_file, text_lines
+from longtail.data.options import ReadOptions
+from longtail.data.parts import Parts, part_files
+from longtail.data.records import Batch, Placed, Report, batches, fail
+from longtail.data.row_folder import read_rows
+from longtail.data.vocabulary import folder_labels
+from longtail.errors import DataError, MissingPackageError
+
+_TEXT_ENDINGS = (".csv", ".tsv", ".tab")
+_ENDINGS = (*_TEXT_ENDINGS, ".parquet")
+_LONGEST_FIELD = 2**31 - 1
+_ROWS_AT_ONCE = 4096
+
+
+def read(files: Files, folder: Path | None, options: ReadOptions, report: Report) -> Parts:
+    """Read these parts, over the vocabulary that the folder may have."""
+    labels, labels_path = folder_labels(folder, options, report)
+    return read_rows(
+        files, lambda path: records(path, options, report), report, labels=labels, labels_path=labels_path
+    )
+
+
+def records(path: Path, options: ReadOptions, report: Report = fail) -> Iterator[Placed]:
+    """The records of one file."""
+    try:
+        rows = _parquet_rows(path) if bare_name(path).endswith(".parquet") else _csv_rows(path, report)
+        line, header = next(rows, (1, []))
+        if not header:
+            return
+        number = line
+        try:
+            for number, record in cell_records(Roles([str(name) for name in header], options), rows, options):
+                yield number, record
+        except ValueError as error:
+            raise DataError(str(error), path=path, line=number) from None
+    except DataError as error:
+        report(error)
+
+
+def stream(path: Path, options: ReadOptions, size: int) -> Iterator[Batch]:
+    """The documents of one file, some at a time."""
+    return batches(records(path, options), size)
+
+
+def _csv_rows(path: Path, report: Report) -> Iterator[tuple[int, Sequence[Any]]]:
+    """The header and the rows, each with its line; a row of another length than the header is an error."""
+    csv.field_size_limit(_LONGEST_FIELD)
+    reader = csv.reader(
+        (f"{line}\n" for _, line in text_lines(path)), delimiter=_delimiter(path), strict=True
+    )
+    columns = 0
+    try:
+        for row in reader:
+            if not row:
+                continue
+            columns = columns or len(row)
+            if len(row) == columns:
+                yield reader.line_num, row
+            else:
+                problem = f"there are {len(row)} fields, but {columns} columns in the header"
+                report(DataError(problem, path=path, line=reader.line_num))
+    except csv.Error as error:
+        raise DataError(f"is not valid CSV ({error})", path=path, line=reader.line_num) from None
+
+
+def _delimiter(path: Path) -> str:
+    if bare_name(path).endswith((".tsv", ".tab")):
+        return "\t"
+    header = "".join(first_lines(path, 1))
+    return max(",;\t", key=header.count)
+
+
+def _parquet_rows(path: Path) -> Iterator[tuple[int, Sequence[Any]]]:
+    try:
+        parquet: Any = importlib.import_module("pyarrow.parquet")
+    except ImportError:
+        raise MissingPackageError("pyarrow", extra="parquet", purpose="reading Parquet") from None
+    numbers = count(1)
+    with naming_file(path):
+        try:
+            with open(path, "rb") as handle, parquet.ParquetFile(handle) as file:
+                yield next(numbers), file.schema_arrow.names
+                for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE):
+                    columns = [column.to_pylist() for column in batch.columns]
+                    yield from zip(numbers, zip(*columns, strict=True), strict=False)
+        except ValueError as error:
+            problem = " ".join(str(error).split())[:200]
+            raise DataError(f"is not a Parquet file that can be read ({problem})", path=path) from None
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    return part_files(folder, _ENDINGS)
+
+
+def _fits_file(path: Path) -> bool:
+    return bare_name(path).endswith(_ENDINGS)
+
+
+FORMAT = Format(
+    name="table",
+    shape="train.csv, valid.csv, test.csv (or .tsv, .parquet) with named columns for the text and the labels",
+    files=_files,
+    fits_file=_fits_file,
+    read=read,
+    stream=stream,
+)
