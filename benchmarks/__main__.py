@@ -1,0 +1,51 @@
+"""`python -m benchmarks`: see arguments.py."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks import results, venvs
+from benchmarks.arguments import parser, plan_of
+from benchmarks.errors import BenchmarkError
+from benchmarks.peers import PEERS
+from benchmarks.run import run
+from benchmarks.table import run_table
+from longtail.errors import LongtailError
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs one command and gives the exit code: 1 if a contestant or the command failed."""
+    options = parser().parse_args(arguments)
+    try:
+        if options.command == "table":
+            print("\n".join(run_table(results.read(file)) for file in options.files), end="")
+            return 0
+        if options.command == "install":
+            for name in options.peers:
+                print(venvs.install(PEERS[name], options.work.resolve() / "venvs"))
+            return 0
+        return _run(options, arguments)
+    except (BenchmarkError, LongtailError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return getattr(error, "exit_code", 1)
+
+
+def _run(options: Namespace, arguments: Sequence[str]) -> int:
+    plan = plan_of(options, arguments)
+    out: Path | None = options.out
+    if out is not None and out.exists() and not options.force:
+        raise BenchmarkError(f"{out} is there already: name another file or add --force")
+    result = run(plan)
+    stamp = result["date"].replace(":", "")[:17]
+    out = out or plan.work / "results" / f"{result['data']['name']}-{stamp}.json"
+    results.write(result, out)
+    print(run_table(result), end="")
+    print(f"written to {out}", file=sys.stderr)
+    return 1 if any("error" in contestant for contestant in result["contestants"]) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,82 @@
+"""A longtail system as a contestant: on the same feature rows as its peers, or from text."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import longtail
+from benchmarks.contestant import Contestant, load_matrix
+from benchmarks.measure import main
+from longtail import systems
+from longtail.data import ReadOptions, read_folder
+from longtail.run import Run
+from longtail.types import Dataset, Documents, LabelSet
+
+FROM_TEXT = "@text"
+"""`linear@text` is the system `linear`, reading text."""
+
+WARM_UP_DOCUMENTS = 200
+
+
+class LongtailSystem(Contestant):
+    """Whichever system the job names."""
+
+    packages = ("longtail", "numpy", "scipy", "numba")
+
+    def read(self, split: str) -> tuple[Any, Any]:
+        """Feature rows, or documents with their text."""
+        if not self.job.contestant.endswith(FROM_TEXT):
+            X, Y = super().read(split)
+            return Documents.from_features(X), Y
+        source, part = self.job.source, {"trn": "train", "tst": "test"}[split]
+        found = read_folder(source.path, options=ReadOptions(split=source.split))[part]
+        Y = load_matrix(Path(self.job.matrices) / f"Y.{split}.npz")
+        # Only the text: feature rows that came with the data are what the other form of the contest is for.
+        documents = found.documents
+        return Documents(documents.ids, documents.titles, documents.texts), Y
+
+    def settings(self) -> dict[str, Any]:
+        """The run's settings, with its seed and fields."""
+        given = {"seed": self.job.seed, "fields": list(self.job.source.fields)}
+        return given | self.job.settings
+
+    def prepare(self, X: Any, Y: Any) -> None:
+        """Trains on a few documents first, which loads the compiled kernels (or compiles them, once a machine)."""
+        name = self.job.contestant.removesuffix(FROM_TEXT)
+        labels = [str(label) for label in range(Y.shape[1])]
+        self.data = Dataset(X, LabelSet(labels, [""] * len(labels)), Y)
+        some = np.flatnonzero(np.diff(Y.indptr))[:WARM_UP_DOCUMENTS]
+        warm = systems.create(name, self.settings()).fit(self.data.take(some))
+        warm.predict(self.data.documents.take(some), k=1)
+        self.system = systems.create(name, self.settings())
+
+    def train(self) -> None:
+        """One call."""
+        self.run = Run()
+        self.system.fit(self.data, run=self.run)
+
+    def facts(self) -> dict[str, Any]:
+        """Where the training time went."""
+        return {"phase_seconds": dict(self.run.seconds)}
+
+    def save(self, folder: Path) -> None:
+        """The model folder, below the one given: it comes into being in one piece."""
+        self.system.save(folder / "longtail")
+
+    def load(self, folder: Path) -> None:
+        """Whatever system the folder holds."""
+        del self.data
+        self.system = longtail.load(folder / "longtail")
+
+    def predict(self, rows: Any, k: int) -> Any:
+        """One call."""
+        return self.system.predict(rows, k=k)
+
+    def top(self, predicted: Any, k: int) -> tuple[Any, Any]:
+        """Systems answer in that form already."""
+        return predicted.labels, predicted.scores
+
+
+if __name__ == "__main__":
+    main(LongtailSystem)
