@@ -1,5 +1,6 @@
 """Data in and out: formats are recognised, read, streamed, checked and written here."""
 
+from longtail.data.check import CheckReport, check
 from longtail.data.formats import sniff
 from longtail.data.frame import from_frame
 from longtail.data.options import ReadOptions
@@ -9,8 +10,10 @@ from longtail.data.vocabulary import read_vocabulary
 from longtail.data.writing import write
 
 __all__ = [
+    "CheckReport",
     "Edges",
     "ReadOptions",
+    "check",
     "from_frame",
     "read",
     "read_edges",

@@ -117,7 +117,8 @@ def _row_numbers(path: Path, split: int, n_rows: int) -> np.ndarray:
 
 
 def _chosen(part: Part, rows: np.ndarray) -> Part:
-    return Part(part.data.take(rows), part.path, part.lines[rows])
+    # Documents keep their row number in the data file as their id, so that splits can be compared.
+    return Part(part.data.take(rows), part.path, part.lines[rows], numbered=True)
 
 
 def _fits_file(path: Path) -> bool:

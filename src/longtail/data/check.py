@@ -1,0 +1,250 @@
+"""Check a data set before training: what it has, what is missing, what would spoil the figures."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from longtail.data.formats import format_named, sniff
+from longtail.data.options import DEFAULTS, ReadOptions
+from longtail.data.parts import Part, Parts
+from longtail.data.reading import read_parts
+from longtail.errors import DataError
+
+TAIL_BINS = ((0, 0), (1, 1), (2, 2), (3, 5), (6, 20), (21, 100), (101, None))
+_EXAMPLES = 5
+_MOST_PROBLEMS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """How often something occurs, and the first few places."""
+
+    count: int = 0
+    examples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PartCheck:
+    """What one part holds."""
+
+    path: str
+    documents: int
+    assignments: int
+    without_text: int
+    without_labels: int
+    duplicate_ids: Finding
+    duplicate_texts: Finding
+    filter_pairs: int
+    unknown_filter_pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """The result of a check, as data; ``lines()`` is for people."""
+
+    path: str
+    format: str
+    parts: Mapping[str, PartCheck]
+    labels: int
+    labels_without_text: int
+    labels_without_documents: int
+    unknown_labels: Finding
+    tail: Mapping[str, int]
+    leaks: Mapping[str, Finding]
+    shared_ids: float
+    problems: tuple[str, ...] = field(default=())
+
+    @property
+    def ok(self) -> bool:
+        """Whether the data can be read as they are."""
+        return not self.problems
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as nested dicts and lists, ready for JSON."""
+        return {**asdict(self), "ok": self.ok}
+
+    def lines(self) -> list[str]:
+        """The report as lines of text; what is as it should be is left out."""
+        return list(_lines(self))
+
+
+def check(path: str | Path, *, format: str | None = None, options: ReadOptions = DEFAULTS) -> CheckReport:
+    """Read everything and count what a user should know; lines that cannot be read become problems."""
+    problems: list[str] = []
+
+    def note(problem: DataError) -> None:
+        if len(problems) < _MOST_PROBLEMS:
+            problems.append(str(problem))
+
+    name = format_named(format or sniff(path)).name
+    try:
+        found = read_parts(path, format=name, options=options, report=note)
+    except DataError as error:
+        note(error)
+        found = None
+    return _report(str(path), name, found, problems)
+
+
+def _report(path: str, name: str, found: Parts | None, problems: list[str]) -> CheckReport:
+    if found is None:
+        nothing = Finding()
+        return CheckReport(
+            path, name, {}, 0, 0, 0, nothing, _tail(np.empty(0, int)), {}, 0.0, tuple(problems)
+        )
+    texts = {
+        part: [_text_key(text) for text in one.data.documents.joined()] for part, one in found.parts.items()
+    }
+    counts = sum(
+        (one.data.label_counts for one in found.parts.values()), np.zeros(len(found.labels), np.int64)
+    )
+    train = found.parts.get("train")
+    for part, one in found.parts.items():
+        if part != "train" and not len(one.data):
+            problems.append(str(DataError("there are no documents in it", path=one.path)))
+    return CheckReport(
+        path,
+        name,
+        {part: _check_part(one, texts[part]) for part, one in found.parts.items()},
+        len(found.labels),
+        sum(not text for text in found.labels.texts),
+        int((counts == 0).sum()),
+        _unknown_labels(found),
+        _tail(counts if train is None else train.data.label_counts),
+        {
+            f"{first} and {second}": leak
+            for first, second in combinations(found.parts, 2)
+            if (leak := _leaks(found.parts[first], found.parts[second], texts[first], texts[second])).count
+        },
+        _shared_ids(found),
+        tuple(problems),
+    )
+
+
+def _check_part(part: Part, texts: list[bytes]) -> PartCheck:
+    data, ids = part.data, part.data.documents.ids
+    has_features = data.documents.features is not None
+    return PartCheck(
+        str(part.path),
+        len(data),
+        int(data.Y.nnz),
+        0 if has_features else sum(not text for text in texts),
+        int((np.diff(data.Y.indptr) == 0).sum()),
+        Finding() if part.numbered else _repeated(ids, part, ids),
+        _repeated(texts, part, ids),
+        0 if data.filtered is None else int(data.filtered.nnz),
+        part.unknown_filters,
+    )
+
+
+def _repeated(keys: Sequence[str | bytes], part: Part, ids: list[str]) -> Finding:
+    """Rows whose key (an id, a text) was there before; empty keys do not count."""
+    first: dict[str | bytes, int] = {}
+    again = [(row, first[key]) for row, key in enumerate(keys) if key and first.setdefault(key, row) != row]
+    examples = tuple(
+        f"{ids[row]!r} in line {part.lines[row]}, first in line {part.lines[before]}"
+        for row, before in again[:_EXAMPLES]
+    )
+    return Finding(len(again), examples)
+
+
+def _leaks(first: Part, second: Part, first_texts: list[bytes], second_texts: list[bytes]) -> Finding:
+    """Documents of the second part that are in the first: the same id, or the same text."""
+    own_ids = first.path == second.path or not (first.numbered or second.numbered)
+    row_of_id = {id_: row for row, id_ in enumerate(first.data.documents.ids)} if own_ids else {}
+    row_of_text = {text: row for row, text in enumerate(first_texts) if text}
+    count = 0
+    examples: list[str] = []
+    for row, (id_, text) in enumerate(zip(second.data.documents.ids, second_texts, strict=True)):
+        kind, before = "id", row_of_id.get(id_)
+        if before is None:
+            kind, before = "text", row_of_text.get(text)
+        if before is not None:
+            count += 1
+            if len(examples) < _EXAMPLES:
+                here = f"{second.path.name}, line {second.lines[row]}"
+                examples.append(f"same {kind}: {here} and {first.path.name}, line {first.lines[before]}")
+    return Finding(count, tuple(examples))
+
+
+def _unknown_labels(found: Parts) -> Finding:
+    """Labels of documents that the file of labels does not have."""
+    if found.listed is None or found.listed == len(found.labels):
+        return Finding()
+    places: dict[int, str] = {}
+    for part in found.parts.values():
+        columns, entries = np.unique(part.data.Y.indices, return_index=True)
+        rows = np.searchsorted(part.data.Y.indptr, entries, side="right") - 1
+        for column, row in zip(columns, rows, strict=True):
+            if column >= found.listed and len(places) < _EXAMPLES:
+                place = f"{found.labels.ids[column]!r} in {part.path.name}, line {part.lines[row]}"
+                places.setdefault(int(column), place)
+    return Finding(len(found.labels) - found.listed, tuple(places.values()))
+
+
+def _shared_ids(found: Parts) -> float:
+    """The share of labels that are documents, too."""
+    if not len(found.labels) or any(part.numbered for part in found.parts.values()):
+        return 0.0
+    documents = {id_ for part in found.parts.values() for id_ in part.data.documents.ids}
+    return sum(label in documents for label in found.labels.ids) / len(found.labels)
+
+
+def _tail(counts: np.ndarray) -> dict[str, int]:
+    names = {
+        (low, high): f">{low - 1}" if high is None else f"{low}" if low == high else f"{low}-{high}"
+        for low, high in TAIL_BINS
+    }
+    return {
+        names[low, high]: int(((counts >= low) & (counts <= (np.inf if high is None else high))).sum())
+        for low, high in TAIL_BINS
+    }
+
+
+def _text_key(text: str) -> bytes:
+    """What is equal for texts that differ in case, spacing or forms of characters only; empty if the text is."""
+    words = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=16).digest() if words else b""
+
+
+def _lines(report: CheckReport) -> Iterator[str]:
+    yield f"{report.path}: format {report.format}"
+    for name, part in report.parts.items():
+        yield f"{name}: {part.documents:,} documents, {part.assignments:,} label assignments ({part.path})"
+        yield from _counted(part.without_text, "documents without text")
+        yield from _counted(part.without_labels, "documents without labels")
+        yield from _found(part.duplicate_ids, "documents with the id of an earlier one")
+        yield from _found(part.duplicate_texts, "documents with the text of an earlier one")
+        yield from _counted(part.filter_pairs, "filtered pairs")
+        yield from _counted(part.unknown_filter_pairs, "filtered pairs of unknown documents or labels")
+    yield f"labels: {report.labels:,}"
+    yield from _counted(report.labels_without_text, "labels without text")
+    yield from _counted(report.labels_without_documents, "labels without documents")
+    yield from _found(report.unknown_labels, "labels that are not in the file of labels")
+    yield f"  {report.shared_ids:.1%} of the labels have the id of a document"
+    share = ", ".join(f"{name}: {count:,}" for name, count in report.tail.items())
+    yield f"labels by documents in {'train' if 'train' in report.parts else 'all parts'}: {share}"
+    for pair, leak in report.leaks.items():
+        yield from _found(leak, f"documents are in both {pair}")
+    yield f"problems: {len(report.problems)}" if report.problems else "no problems"
+    yield from (f"  {problem}" for problem in report.problems)
+
+
+def _counted(count: int, what: str) -> Iterator[str]:
+    if count:
+        yield f"  {count:,} {what}"
+
+
+def _found(finding: Finding, what: str) -> Iterator[str]:
+    yield from _counted(finding.count, what)
+    yield from (f"    {example}" for example in finding.examples)
+
+
+__all__ = ["CheckReport", "Finding", "PartCheck", "check"]
