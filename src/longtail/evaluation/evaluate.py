@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,11 +43,12 @@ def evaluate(
         revealed: pairs that were given to the system (warm start), left out of predictions and truth too.
         threshold: the least score of a label that counts as chosen, for F1 (when scores are probabilities).
         seed: of the bootstrap.
-        extra: further facts for the report's ``meta`` (configuration, seconds a phase).
+        extra: further facts for the report's ``meta`` (configuration, seconds a phase, a known fingerprint).
     """
     from longtail.evaluation import measures  # numba and scipy only when there is something to measure
 
     start = time.perf_counter()
+    known = dict(extra or {})
     counts = _known_counts(train_counts, len(data.labels))
     if len(predictions) != len(data):
         raise UsageError(f"there are predictions for {len(predictions)} documents, but {len(data)} documents")
@@ -58,18 +60,8 @@ def evaluate(
     ranks = _ranks(k, case.labels.shape[1])
     q = measures.inverse_propensity(counts, n_train, *propensity)
     is_probability = measures.are_probabilities(case.labels, case.scores)
-    figures = measures.figures(case, q, ranks, seed)
-    facts = {
-        "propensity": {"a": propensity[0], "b": propensity[1]},
-        "threshold": threshold if is_probability else None,
-        "seed": seed,
-        "data_fingerprint": data.fingerprint(),
-        "versions": versions(),
-        **(extra or {}),
-    }
-    seconds = {**facts.get("seconds", {}), "measure": round(time.perf_counter() - start, 3)}
-    return Report(
-        figures=figures,
+    report = Report(
+        figures=measures.figures(case, q, ranks, seed),
         other=measures.other_figures(case, ranks, threshold if is_probability else None),
         bins=measures.bin_table(case, q, measures.frequency_bins(counts), ranks[-1]),
         equal_bins=measures.bin_table(case, q, measures.equal_volume_bins(counts), ranks[-1]),
@@ -86,8 +78,18 @@ def evaluate(
             "training_documents": int(n_train),
             "pairs_left_out": case.left_out,
         },
-        meta={**facts, "seconds": seconds, "peak_memory_bytes": peak_memory()},
+        meta={
+            "propensity": {"a": propensity[0], "b": propensity[1]},
+            "threshold": threshold if is_probability else None,
+            "seed": seed,
+            "versions": versions(),
+            **known,
+            # Hashing every text is the slowest part for millions of documents: not done twice.
+            "data_fingerprint": known.get("data_fingerprint") or data.fingerprint(),
+        },
     )
+    seconds = {**report.meta.get("seconds", {}), "measure": round(time.perf_counter() - start, 3)}
+    return replace(report, meta={**report.meta, "seconds": seconds, "peak_memory_bytes": peak_memory()})
 
 
 def frequency_curve(counts: np.ndarray, points: int = 60) -> list[list[int]]:
