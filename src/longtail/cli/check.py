@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from longtail.cli import options, output
@@ -10,15 +12,19 @@ from longtail.cli.session import loudness
 
 @click.command()
 @click.argument("path", type=click.Path())
+@click.option("--format", "format_", metavar="NAME", help="The format of PATH.  [default: guessed]")
+@options.reading
 @options.as_json
 @loudness
-def command(path: str, as_json: bool) -> None:
-    """Read the data set at PATH and report sizes, label frequencies and oddities."""
+def command(path: str, format_: str | None, as_json: bool, **columns: Any) -> None:
+    """Read the data set at PATH and report sizes, label frequencies and oddities; exit 1 if it is not readable."""
     from longtail import data
 
-    report = data.check(path)
+    report = data.check(path, format=format_, options=options.read_options(columns))
     if as_json:
         output.print_json(report.to_dict())
     else:
         for line in report.lines():
             click.echo(line)
+    if not report.ok:
+        raise click.exceptions.Exit(1)

@@ -50,6 +50,7 @@ def command(
     """Measure MODEL on the test part of DATA (a single file is used whole)."""
     import longtail
     from longtail import threads
+    from longtail.config import to_dict
     from longtail.data import read_folder
     from longtail.evaluation import html as page
     from longtail.evaluation import terminal
@@ -65,10 +66,14 @@ def command(
             sets = read_folder(data, format=format_, options=options.read_options(columns), parts=wanted)
         with run.phase("evaluate"):
             report = system.evaluate(parts.choose(sets, part, data), k=ranks)
+    report.meta.update(system=system.name, config=to_dict(system.config), model=model, data=data)
+    report.meta["seconds"] |= {phase: round(taken, 3) for phase, taken in run.seconds.items()}
     if json_ is not None:
         _write(json_, output.as_json(report.to_dict()), force)
     if html is not None:
-        _write(html, page.render_html(report).encode("utf-8"), force)
+        _write(
+            html, page.render_html(report, f"{Path(model).name} on {Path(data).name}").encode("utf-8"), force
+        )
     if output.STANDARD not in (json_, html):
         terminal.render(report, output.console())
 

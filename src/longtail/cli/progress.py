@@ -33,7 +33,7 @@ class ConsoleRun(Run):
         super().say(message)
         if self._bars is not None:
             self._bars.console.print(message, markup=False, highlight=False)
-        else:
+        elif not self._quiet:
             self._line(message)
 
     def on_start(self, phase: Phase) -> None:

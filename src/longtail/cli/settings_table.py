@@ -46,8 +46,7 @@ def field_docs(cls: type[Any]) -> dict[str, str]:
             assert isinstance(parsed, ast.ClassDef)
             for field, below in zip(parsed.body, parsed.body[1:], strict=False):
                 if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
-                    docs.setdefault(field.target.id, "")
-                    docs[field.target.id] = _string(below) or docs[field.target.id]
+                    docs[field.target.id] = _string(below) or docs.get(field.target.id, "")
     return docs
 
 

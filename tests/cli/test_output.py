@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+import pytest
+
+from longtail.cli import output
+from longtail.errors import LongtailError, OutputExistsError
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (1500, "1.5 kB"),
+        (999_960, "1.0 MB"),
+        (2.5e9, "2.5 GB"),
+        (3e13, "30.0 TB"),
+    ],
+)
+def test_sizes_in_words(count: float, words: str) -> None:
+    assert output.size_in_words(count) == words
+
+
+def test_looking_whether_a_name_is_free_leaves_no_trace(tmp_path: Path) -> None:
+    for path in (tmp_path / "new", tmp_path / "deep" / "er" / "new"):
+        output.check_folder_is_free(str(path), force=False)
+        output.check_file_is_free(str(path), force=False)
+    output.check_file_is_free("-", force=False)
+    output.check_file_is_free(None, force=False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_in_the_way_is_found(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "mine.txt").touch()
+    with pytest.raises(OutputExistsError, match="--force"):
+        output.check_file_is_free(str(tmp_path / "file"), force=False)
+    output.check_file_is_free(str(tmp_path / "file"), force=True)
+    for name, force in (("file", True), ("folder", False), ("folder", True)):
+        with pytest.raises(OutputExistsError):
+            output.check_folder_is_free(str(tmp_path / name), force=force)
+    with pytest.raises((LongtailError, click.UsageError), match="file"):
+        output.check_folder_is_free(str(tmp_path / "file" / "a" / "b"), force=False)
+    assert (tmp_path / "file").read_text() == "mine"
+    assert os.listdir(tmp_path / "folder") == ["mine.txt"]
+
+
+def test_table_columns_are_aligned(capsys: pytest.CaptureFixture[str]) -> None:
+    output.print_table([["a", "1"], ["longer", "22"]], indent="  ")
+    output.print_table([])
+    assert capsys.readouterr().out == "  a       1\n  longer  22\n"

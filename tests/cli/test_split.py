@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from longtail.cli.split import METHODS
+from longtail.data import read_folder
+from longtail.data.splits import Method
+from tests.cli.conftest import Call
+
+
+def ids(folder: Path) -> dict[str, list[str]]:
+    return {part: data.documents.ids for part, data in read_folder(folder).items()}
+
+
+def test_the_methods_are_those_of_the_library() -> None:
+    assert get_args(Method) == METHODS
+
+
+@pytest.mark.parametrize("method", ["random", "stratified"])
+def test_a_split_has_every_document_once(call: Call, folder: Path, tmp_path: Path, method: str) -> None:
+    source = folder / "train.jsonl"
+    first = call("split", source, "-o", tmp_path / "a", "--method", method, "--seed", 1)
+    assert first.code == 0, first.err
+    parts = ids(tmp_path / "a")
+    assert set(parts) == {"train", "valid", "test"}
+    assert sorted(name for names in parts.values() for name in names) == sorted(f"doc-{n}" for n in range(40))
+    assert f"{len(parts['train'])} documents in train" in first.err
+    call("split", source, "-o", tmp_path / "b", "--method", method, "--seed", 1)
+    assert ids(tmp_path / "b") == parts
+
+
+def test_by_time_and_by_group(call: Call, folder: Path, tmp_path: Path) -> None:
+    shares = ("--fractions", "train=.75,test=.25")
+    time = call("split", folder, "-o", tmp_path / "t", "--method", "time", "--field", "year", *shares)
+    assert time.code == 0, time.err
+    assert ids(tmp_path / "t")["test"] == [f"doc-{n}" for n in range(30, 40)]
+    group = call("split", folder, "-o", tmp_path / "g", "--method", "group", "--field", "group", *shares)
+    assert group.code == 0, group.err
+    parts = {part: {int(name[4:]) % 7 for name in names} for part, names in ids(tmp_path / "g").items()}
+    assert not parts["train"] & parts["test"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--fractions", "train"), "'train' is not of the form part=share"),
+        (("--fractions", "train=x"), "'train=x' is not of the form part=share"),
+        (("--method", "time"), "needs the name of the field"),
+        (("--method", "tiem"), "'tiem' is not one of"),
+        (("--fractions", "train=.5,exam=.5"), "exam"),
+    ],
+)
+def test_wrong_usage(call: Call, folder: Path, tmp_path: Path, options: tuple[str, ...], words: str) -> None:
+    answer = call("split", folder, "-o", tmp_path / "out", "-q", *options)
+    assert answer.code == 2
+    assert words in answer.err
+    assert not (tmp_path / "out").exists()

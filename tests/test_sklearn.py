@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, csr_matrix, random_array
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+
+from longtail.errors import ConfigError, NotFittedError, UsageError
+from longtail.sklearn import LongtailClassifier
+
+TEXTS = ["red fox", "red sea", "blue sea", "blue fox"]
+TAGS = [["red", "fox"], ["red", "sea"], ["sea"], ["fox", "red"]]
+Y = csr_array(np.array([[1, 1, 0], [1, 0, 1], [0, 0, 1], [1, 1, 0]], np.float32))
+
+
+def dummy(**settings: object) -> LongtailClassifier:
+    return LongtailClassifier("dummy", **{"k": 2, **settings})
+
+
+def test_lists_of_tags() -> None:
+    classifier = dummy().fit(TEXTS, TAGS)
+    assert classifier.classes_.tolist() == ["red", "fox", "sea"]
+    scores = classifier.predict_proba(["x", "y"])
+    assert scores.shape == (2, 3)
+    assert scores.toarray().tolist() == [[0.75, 0.5, 0.0]] * 2
+    chosen = classifier.predict(["x"])
+    assert isinstance(chosen, csr_array)
+    assert chosen.toarray().tolist() == [[1, 1, 0]]
+
+
+@pytest.mark.parametrize("target", [Y, csr_matrix(Y), Y.tocoo(), Y.toarray(), Y.toarray().astype(bool)])
+def test_label_matrices_of_every_kind(target: object) -> None:
+    classifier = dummy().fit(np.array(TEXTS, dtype=object), target)
+    assert classifier.predict(TEXTS).shape == Y.shape
+    assert classifier.predict_proba(["x"]).toarray().tolist() == [[0.75, 0.5, 0]]
+    assert classifier.score(TEXTS, target) == classifier.score(TEXTS, Y)
+
+
+def test_stored_zeros_are_no_labels() -> None:
+    target = Y.copy()
+    target.data[0] = 0
+    before = target.nnz
+    assert dummy(k=1).fit(TEXTS, target).system_.label_counts_.tolist() == [2, 2, 2]
+    assert target.nnz == before
+
+
+def test_feature_rows() -> None:
+    X = random_array((4, 10), density=0.5, rng=np.random.default_rng(0), format="csr")
+    for rows in (X, X.toarray()):
+        assert dummy().fit(rows, Y).predict(rows).shape == (4, 3)
+        assert dummy().fit(rows, TAGS).predict(rows).shape == (4, 3)
+
+
+def test_threshold() -> None:
+    assert dummy(threshold=0.6).fit(TEXTS, TAGS).predict(["x"]).toarray().tolist() == [[1, 0, 0]]
+    assert dummy(threshold=2.0).fit(TEXTS, TAGS).predict(["x"]).nnz == 0
+
+
+def test_score_is_one_when_the_right_labels_come_first() -> None:
+    classifier = dummy().fit(TEXTS, TAGS)
+    assert classifier.score(["x"], [["fox", "red"]]) == pytest.approx(1)
+    assert classifier.score(["x"], [["never seen"]]) == 0
+    assert 0 < classifier.score(TEXTS, TAGS) < 1
+
+
+def test_parameters_and_clones() -> None:
+    classifier = dummy(seed=3)
+    assert classifier.get_params() == {"system": "dummy", "k": 2, "threshold": None, "seed": 3}
+    assert classifier.set_params(k=1, seed=4) is classifier
+    copy = clone(classifier.fit(TEXTS, TAGS))
+    assert copy.get_params() == {"system": "dummy", "k": 1, "threshold": None, "seed": 4}
+    assert not hasattr(copy, "system_")
+    copy.set_params(seed=5)
+    assert classifier.get_params()["seed"] == 4
+    assert repr(classifier) == "LongtailClassifier(system='dummy', k=1, threshold=None, seed=4)"
+    assert classifier.system_.config.seed == 4
+    assert is_classifier(classifier)
+
+
+def test_within_scikit_learn() -> None:
+    texts, target = TEXTS * 5, csr_array(np.tile(Y.toarray(), (5, 1)))
+    assert cross_val_score(dummy(), texts, target.toarray(), cv=2).shape == (2,)
+    assert cross_val_score(dummy(), texts, TAGS * 5, cv=KFold(2)).shape == (2,)
+    search = GridSearchCV(make_pipeline(dummy()), {"longtailclassifier__k": [1, 2]}, cv=2).fit(texts, target)
+    assert search.best_params_["longtailclassifier__k"] in (1, 2)
+    assert search.predict(texts).shape == target.shape
+
+
+def test_errors_say_what_is_wrong() -> None:
+    with pytest.raises(NotFittedError, match=r"call fit\(\)"):
+        dummy().predict(TEXTS)
+    with pytest.raises(UsageError, match="X has 3 documents, but Y has 4"):
+        dummy().fit(TEXTS[:3], TAGS)
+    with pytest.raises(UsageError, match="one string"):
+        dummy().fit("text", TAGS)
+    with pytest.raises(ConfigError, match="unknown configuration key 'tree'"):
+        dummy(tree__leaf=3).fit(TEXTS, TAGS)
+    with pytest.raises(UsageError, match="there is no system"):
+        LongtailClassifier("dumy").fit(TEXTS, TAGS)
