@@ -97,7 +97,8 @@ def _features(
         return train.documents.features, test.documents.features, {"kind": "given with the data"}
 
     from longtail import config
-    from longtail.text import TextConfig, TfidfFeatures
+    from longtail.text.config import TextConfig
+    from longtail.text.tfidf import TfidfFeatures
 
     chosen = config.from_dict(TextConfig, settings)
     watch = Stopwatch()

@@ -28,10 +28,13 @@ class LongtailSystem(Contestant):
         """Feature rows, or documents with their text."""
         if not self.job.contestant.endswith(FROM_TEXT):
             X, Y = super().read(split)
+            labels = [str(label) for label in range(Y.shape[1])]
+            self.labels = LabelSet(labels, [""] * len(labels))
             return Documents.from_features(X), Y
         source, part = self.job.source, {"trn": "train", "tst": "test"}[split]
         found = read_folder(source.path, options=ReadOptions(split=source.split))[part]
         Y = load_matrix(Path(self.job.matrices) / f"Y.{split}.npz")
+        self.labels = found.labels
         # Only the text: feature rows that came with the data are what the other form of the contest is for.
         documents = found.documents
         return Documents(documents.ids, documents.titles, documents.texts), Y
@@ -44,8 +47,7 @@ class LongtailSystem(Contestant):
     def prepare(self, X: Any, Y: Any) -> None:
         """Trains on a few documents first, which loads the compiled kernels (or compiles them, once a machine)."""
         name = self.job.contestant.removesuffix(FROM_TEXT)
-        labels = [str(label) for label in range(Y.shape[1])]
-        self.data = Dataset(X, LabelSet(labels, [""] * len(labels)), Y)
+        self.data = Dataset(X, self.labels, Y)
         some = np.flatnonzero(np.diff(Y.indptr))[:WARM_UP_DOCUMENTS]
         warm = systems.create(name, self.settings()).fit(self.data.take(some))
         warm.predict(self.data.documents.take(some), k=1)
