@@ -3,11 +3,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import click
 import pytest
 
 from longtail.cli import output
-from longtail.errors import LongtailError, OutputExistsError
+from longtail.errors import LongtailError, OutputExistsError, UsageError
 
 
 @pytest.mark.parametrize(
@@ -44,8 +43,10 @@ def test_what_is_in_the_way_is_found(tmp_path: Path) -> None:
     for name, force in (("file", True), ("folder", False), ("folder", True)):
         with pytest.raises(OutputExistsError):
             output.check_folder_is_free(str(tmp_path / name), force=force)
-    with pytest.raises((LongtailError, click.UsageError), match="file"):
+    with pytest.raises(LongtailError, match="file"):
         output.check_folder_is_free(str(tmp_path / "file" / "a" / "b"), force=False)
+    with pytest.raises(UsageError, match="standard output"):
+        output.check_folder_is_free("-", force=False)
     assert (tmp_path / "file").read_text() == "mine"
     assert os.listdir(tmp_path / "folder") == ["mine.txt"]
 

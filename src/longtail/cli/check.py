@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from longtail.cli import options, output
+from longtail.cli import options, output, source
 from longtail.cli.session import loudness
 
 
@@ -20,11 +20,12 @@ def command(path: str, format_: str | None, as_json: bool, **columns: Any) -> No
     """Read the data set at PATH and report sizes, label frequencies and oddities; exit 1 if it is not readable."""
     from longtail import data
 
-    report = data.check(path, format=format_, options=options.read_options(columns))
+    with source.readable(path) as place:
+        report = data.check(place, format=format_, options=options.read_options(columns))
     if as_json:
         output.print_json(report.to_dict())
     else:
         for line in report.lines():
-            click.echo(line)
+            click.echo(line.replace(place, path))
     if not report.ok:
         raise click.exceptions.Exit(1)

@@ -6,27 +6,27 @@ from typing import Any
 
 import click
 
-from longtail.cli import options, output
+from longtail.cli import options, output, source
 from longtail.cli.session import current, loudness
 
 
 @click.command()
-@click.argument("source", metavar="SRC", type=click.Path())
+@click.argument("origin", metavar="SRC", type=click.Path())
 @click.argument("target", metavar="DST", type=click.Path())
 @click.option("--to", default="jsonl", show_default=True, metavar="NAME", help="The format to write.")
 @click.option("--format", "format_", metavar="NAME", help="The format of SRC.  [default: guessed]")
 @options.reading
 @options.force
 @loudness
-def command(source: str, target: str, to: str, format_: str | None, force: bool, **columns: Any) -> None:
+def command(origin: str, target: str, to: str, format_: str | None, force: bool, **columns: Any) -> None:
     """Read the data set SRC (a folder or a file) and write it to the folder DST."""
     from longtail import data
 
     session = current()
     output.check_folder_is_free(target, force=force)
     run = session.run()
-    with run.phase("read"):
-        parts = data.read_folder(source, format=format_, options=options.read_options(columns))
+    with run.phase("read"), source.readable(origin) as place:
+        parts = data.read_folder(place, format=format_, options=options.read_options(columns))
     with run.phase("write"):
         data.write(parts, target, format=to, force=force)
     session.written = True

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from longtail.cli import options, output, parts
+from longtail.cli import options, output, parts, source
 from longtail.cli.session import current, loudness
 
 
@@ -61,9 +61,9 @@ def command(
     with threads.limit(jobs):
         with run.phase("load"):
             system = longtail.load(model)
-        with run.phase("read"):
-            wanted = (part,) if Path(data).is_dir() else ("train",)
-            sets = read_folder(data, format=format_, options=options.read_options(columns), parts=wanted)
+        with run.phase("read"), source.readable(data) as place:
+            wanted = (part,) if Path(place).is_dir() else ("train",)
+            sets = read_folder(place, format=format_, options=options.read_options(columns), parts=wanted)
         with run.phase("evaluate"):
             report = system.evaluate(parts.choose(sets, part, data), k=ranks)
     report.meta.update(system=system.name, config=to_dict(system.config), model=model, data=data)

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 import click
 
 from longtail.cli.session import current
+from longtail.errors import UsageError
 
 STANDARD = "-"
 
@@ -79,6 +80,8 @@ def check_folder_is_free(path: str, *, force: bool) -> None:
     """Raise now, before hours of work, what writing the folder would raise in the end."""
     from longtail.storage import writing_folder
 
+    if path == STANDARD:
+        raise UsageError("the output is a folder, which standard output cannot be: name one")
     _attempt(path, writing_folder(path, force=force, manifest=False))
 
 
@@ -98,9 +101,9 @@ def _attempt(path: str, writing: AbstractContextManager[Any]) -> None:
             return
     nearest = next(folder for folder in parent.parents if folder.exists())
     if not nearest.is_dir():
-        raise click.UsageError(f"cannot write {path}: {nearest} is not a folder")
+        raise UsageError(f"cannot write {path}: {nearest} is not a folder")
     if not os.access(nearest, os.W_OK):
-        raise click.UsageError(f"cannot write {path}: no permission to create a folder in {nearest}")
+        raise UsageError(f"cannot write {path}: no permission to create a folder in {nearest}")
 
 
 def console() -> Any:

@@ -46,7 +46,9 @@ class ConsoleRun(Run):
             if self._bars is None:
                 self._bars = _bars(self._stream)
                 self._bars.start()
-            self._tasks[key] = self._bars.add_task(phase.name, total=phase.total, note="")
+            self._tasks[key] = self._bars.add_task(
+                phase.name, total=phase.total, count=counted(phase), note=""
+            )
         else:
             size = "" if phase.total is None else f" ({phase.total:,})"
             self._line(f"{phase.name}{size} ...")
@@ -57,7 +59,7 @@ class ConsoleRun(Run):
         if key not in self._started:
             return
         if self._bars is not None:
-            self._bars.update(self._tasks[key], completed=phase.done, note=note)
+            self._bars.update(self._tasks[key], completed=phase.done, count=counted(phase), note=note)
             return
         now = time.monotonic()
         if now - self._said[key] >= SECONDS_BETWEEN_LINES:
@@ -86,14 +88,21 @@ class ConsoleRun(Run):
         print(text, file=self._stream, flush=True)
 
 
+def counted(phase: Phase) -> str:
+    """How far a phase is as numbers: 25% (1 of 4), or 1,234 where its size is unknown."""
+    if not phase.total:
+        return f"{phase.done:,}" if phase.done else ""
+    return f"{min(1.0, phase.done / phase.total):.0%} ({phase.done:,} of {phase.total:,})"
+
+
 def progress_line(phase: Phase, elapsed: float, note: str = "") -> str:
     """How far a phase is, in words: percentage and time left where its size is known."""
     tail = f", {note}" if note else ""
     if not phase.total:
         return f"{phase.name}: {phase.done:,} done in {duration(elapsed)}{tail}"
-    share = min(1.0, phase.done / phase.total)
-    left = f", {duration(elapsed * (1 - share) / share)} left" if share > 0 else ""
-    return f"{phase.name}: {share:.0%} ({phase.done:,} of {phase.total:,}){left}{tail}"
+    share = phase.done / phase.total
+    left = f", {duration(elapsed * max(0.0, 1 / share - 1))} left" if share > 0 else ""
+    return f"{phase.name}: {counted(phase)}{left}{tail}"
 
 
 def duration(seconds: float) -> str:
@@ -110,12 +119,12 @@ def duration(seconds: float) -> str:
 
 def _bars(stream: IO[str]) -> Progress:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        MofNCompleteColumn(),
+        TextColumn("{task.fields[count]}", markup=False),
         TimeRemainingColumn(elapsed_when_finished=True),
         TextColumn("{task.fields[note]}", markup=False),
         console=Console(file=stream),

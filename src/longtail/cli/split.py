@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from longtail.cli import options, output, parts
+from longtail.cli import options, output, parts, source
 from longtail.cli.session import current, loudness
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def _shares(context: click.Context, parameter: click.Parameter, value: str) -> d
 
 
 @click.command()
-@click.argument("source", metavar="SRC", type=click.Path())
+@click.argument("origin", metavar="SRC", type=click.Path())
 @click.option("-o", "--output", "target", required=True, type=click.Path(), help="The folder to write.")
 @click.option("--method", default="random", show_default=True, type=click.Choice(METHODS), help="How.")
 @click.option(
@@ -51,7 +51,7 @@ def _shares(context: click.Context, parameter: click.Parameter, value: str) -> d
 @options.force
 @loudness
 def command(
-    source: str,
+    origin: str,
     target: str,
     method: Method,
     fractions: dict[str, float],
@@ -71,12 +71,12 @@ def command(
     session = current()
     output.check_folder_is_free(target, force=force)
     run = session.run()
-    with run.phase("read"):
-        wanted = (part,) if Path(source).is_dir() else ("train",)
-        sets = data.read_folder(source, format=format_, options=options.read_options(columns), parts=wanted)
+    with run.phase("read"), source.readable(origin) as place:
+        wanted = (part,) if Path(place).is_dir() else ("train",)
+        sets = data.read_folder(place, format=format_, options=options.read_options(columns), parts=wanted)
     with run.phase("split"):
         divided = split_dataset(
-            parts.choose(sets, part, source),
+            parts.choose(sets, part, origin),
             method,
             fractions,
             seed or 0,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from longtail.cli import options, output, parts
+from longtail.cli import options, output, source
 from longtail.cli.session import current, loudness
 from longtail.errors import ConfigError
 
@@ -55,11 +55,12 @@ def command(
     session = current()
     run = session.run()
     with threads.limit(jobs):
-        with run.phase("read"):
-            sets = read_folder(data, format=format_, options=options.read_options(columns))
-        train = parts.choose(sets, "train", data)
-        valid = sets.get("valid")
-        trained = untrained.fit(train, valid=None if valid is train else valid, run=run)
+        with run.phase("read"), source.readable(data) as place:
+            # The test part is not even looked at.
+            sets = read_folder(
+                place, format=format_, options=options.read_options(columns), parts=("train", "valid")
+            )
+        trained = untrained.fit(sets["train"], valid=sets.get("valid"), run=run)
         with run.phase("save"):
             trained.save(model, force=force)
     session.written = True

@@ -1,0 +1,30 @@
+"""Where data come from: a path, or standard input for ``-``."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from longtail.errors import DataError
+
+STANDARD = "-"
+
+
+@contextmanager
+def readable(path: str) -> Iterator[str]:
+    """The path itself; for ``-`` a temporary file with all of standard input, as readers look at data twice."""
+    if path != STANDARD:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="longtail-") as folder:
+        copy = Path(folder) / "standard-input"
+        with copy.open("wb") as handle:
+            shutil.copyfileobj(sys.stdin.buffer, handle)
+        try:
+            yield str(copy)
+        except DataError as error:
+            raise DataError(str(error).replace(str(copy), "standard input")) from error
