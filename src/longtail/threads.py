@@ -8,7 +8,7 @@ own. Results never depend on the number of threads: every task writes to places 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -44,9 +44,7 @@ def limit(number: int | None) -> Iterator[int]:
         _jobs.reset(token)
 
 
-def run_all(
-    work: Callable[[T], R], tasks: Sequence[T], done: Callable[[T], None] | None = None
-) -> list[R]:
+def run_all(work: Callable[[T], R], tasks: Sequence[T], done: Callable[[T], None] | None = None) -> list[R]:
     """Call ``work`` on every task and return the results in the tasks' order.
 
     Start the large tasks first where sizes differ. ``done`` is called in this thread as tasks finish. An
@@ -72,7 +70,7 @@ def run_all(
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def blocks(length: int, *, smallest: int) -> Iterable[tuple[int, int]]:
+def blocks(length: int, *, smallest: int) -> list[tuple[int, int]]:
     """Cut ``range(length)`` into a few pieces a thread, none below ``smallest`` (but the only or last one)."""
     size = max(smallest, -(-length // (4 * jobs())))
     return [(start, min(start + size, length)) for start in range(0, length, size)]

@@ -253,10 +253,10 @@ class Dataset:
             self.labels.texts,
         )
         for column in columns:
-            for value in column:
-                data = value.encode("utf-8", "surrogatepass")
-                digest.update(len(data).to_bytes(8, "little"))
-                digest.update(data)
+            for start in range(0, len(column), 8192):
+                part = column[start : start + 8192]
+                digest.update(np.array([len(value) for value in part], dtype="<i8").tobytes())
+                digest.update("".join(part).encode("utf-8", "surrogatepass"))
         for matrix in (self.Y, self.documents.features):
             if matrix is not None:
                 digest.update(np.asarray(matrix.shape, dtype="<i8").tobytes())

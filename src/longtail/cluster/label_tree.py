@@ -63,7 +63,8 @@ def build_label_tree(features: csr_array, *, leaf_size: int, arity: int, seed: i
     # Spread the halvings evenly: 9 halvings in 3 levels are 8 x 8 x 8, not 2 x 16 x 16.
     cuts = [round(halvings * level / levels) for level in range(levels + 1)] if levels else [0]
     children = [
-        np.arange(0, 2**cuts[i + 1] + 1, 2 ** (cuts[i + 1] - cuts[i]), dtype=np.int64) for i in range(levels)
+        np.arange(0, 2 ** cuts[i + 1] + 1, 2 ** (cuts[i + 1] - cuts[i]), dtype=np.int64)
+        for i in range(levels)
     ]
     children.append(np.searchsorted(codes[order], np.arange(2**halvings + 1)).astype(np.int64))
     return LabelTree(children, present[order].astype(np.int64))
@@ -101,7 +102,9 @@ def _wanted(indptr: np.ndarray, data: np.ndarray, keep: int) -> np.ndarray:
 def _unit_rows(rows: csr_array) -> csr_array:
     lengths = np.sqrt(rows.multiply(rows).sum(axis=1))
     scale = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return csr_array((rows.data * np.repeat(scale, np.diff(rows.indptr)), rows.indices, rows.indptr), rows.shape)
+    return csr_array(
+        (rows.data * np.repeat(scale, np.diff(rows.indptr)), rows.indices, rows.indptr), rows.shape
+    )
 
 
 def _binary(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> csr_array:

@@ -37,7 +37,9 @@ def balanced_codes(rows: csr_array, depth: int, seed: int = 0) -> np.ndarray:
         if not hasattr(local, "sums"):
             local.sums = np.zeros((rows.shape[1], 2), np.float32)
         members = order[bounds[node] : bounds[node + 1]]
-        return int(_split(indptr, rows.indices, rows.data, members, seed * 7919 + len(bounds) + node, local.sums))
+        return int(
+            _split(indptr, rows.indices, rows.data, members, seed * 7919 + len(bounds) + node, local.sums)
+        )
 
     for _ in range(depth):
         sizes_left = np.array(threads.run_all(split, range(len(bounds) - 1)), dtype=np.int64)
@@ -49,7 +51,12 @@ def balanced_codes(rows: csr_array, depth: int, seed: int = 0) -> np.ndarray:
 
 @njit(nogil=True, cache=True)
 def _split(
-    indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, members: np.ndarray, seed: int, sums: np.ndarray
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray,
+    members: np.ndarray,
+    seed: int,
+    sums: np.ndarray,
 ) -> int:
     """Order ``members`` in place so that its first half is one cluster; return that half's size.
 

@@ -1,22 +1,18 @@
 """Beam search down a label tree with sparse linear classifiers at its nodes.
 
-The weights of a node's children are stored together by feature (``Block``), with a small hash table from
+The weights of a node's children are stored together by feature (``TreeWeights``), with a small hash table from
 feature to row a node. A document's features are looked up once a node, and every hit adds to all children at
 once: the cost follows the document's words, not the number of labels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
 
 from longtail import threads
-from longtail.cluster.label_tree import LabelTree
-from longtail.solvers.chunks import Block
+from longtail.shortlist.tree_weights import TreeWeights
 
 CUBED_HINGE, SQUARED_HINGE, LOGISTIC = 0, 1, 2
 LINKS = {"cubed_hinge": CUBED_HINGE, "squared_hinge": SQUARED_HINGE, "logistic": LOGISTIC}
@@ -24,43 +20,6 @@ LINKS = {"cubed_hinge": CUBED_HINGE, "squared_hinge": SQUARED_HINGE, "logistic":
 
 _FEW = 32
 """So few documents are tagged in the calling thread: handing them to a pool would take longer."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TreeWeights:
-    """All nodes of all levels one behind the other, numbered level by level from the root.
-
-    Node p has children ``child_ptr[p]`` to ``child_ptr[p + 1]``: numbers of nodes, or, from ``first_leaf`` on,
-    ``child_ptr - n_nodes`` is a position in ``label_order``. Its features are ``feature_ptr[p]`` to
-    ``feature_ptr[p + 1]`` in ``features`` and ``row_ptr``.
-    """
-
-    child_ptr: np.ndarray
-    label_order: np.ndarray
-    feature_ptr: np.ndarray
-    features: np.ndarray
-    row_ptr: np.ndarray
-    columns: np.ndarray
-    values: np.ndarray
-    bias: np.ndarray
-
-    @classmethod
-    def join(cls, tree: LabelTree, blocks: Sequence[Block]) -> TreeWeights:
-        """Lay out the trained blocks, which come in the order of the nodes."""
-        starts = np.concatenate([[1], 1 + np.cumsum([len(level) - 1 for level in tree.children[1:]])])
-        sizes = [level[:-1] + start for level, start in zip(tree.children, starts, strict=False)]
-        end = np.array([starts[-1] + len(tree.label_order)])
-        row_sizes = np.concatenate([np.diff(block.row_ptr) for block in blocks])
-        return cls(
-            child_ptr=np.concatenate([*sizes, end]).astype(np.int64),
-            label_order=tree.label_order.astype(np.int32),
-            feature_ptr=_pointers([len(block.features) for block in blocks]),
-            features=np.concatenate([block.features for block in blocks]).astype(np.int32),
-            row_ptr=_pointers(row_sizes),
-            columns=np.concatenate([block.columns for block in blocks]).astype(np.uint16),
-            values=np.concatenate([block.values for block in blocks]).astype(np.float32),
-            bias=np.concatenate([block.bias for block in blocks]).astype(np.float32),
-        )
 
 
 class TreeSearch:
@@ -76,7 +35,8 @@ class TreeSearch:
         labels = np.full((n, k), -1, np.int32)
         scores = np.full((n, k), -np.inf, np.float32)
         w = self.weights
-        indptr, indices, data = X.indptr, X.indices, X.data
+        # One type of index, so that the kernel is compiled once.
+        indptr, indices, data = X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data
 
         def tag(rows: tuple[int, int]) -> None:
             _search(
@@ -104,15 +64,11 @@ class TreeSearch:
         return labels, scores
 
 
-def _pointers(sizes: Sequence[int] | np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
-
-
 @njit(nogil=True, cache=True)
 def _slot(feature: int, size: int) -> int:
     """Where to look first for a feature in a table of ``size`` (a power of two) slots."""
     mixed = (np.uint64(feature) * np.uint64(2654435769)) & np.uint64(0xFFFFFFFF)
-    return np.int64((mixed * np.uint64(size)) >> np.uint64(32))
+    return int((mixed * np.uint64(size)) >> np.uint64(32))
 
 
 @njit(nogil=True, cache=True)

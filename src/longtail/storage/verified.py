@@ -28,6 +28,11 @@ class VerifiedFolder:
             raise ModelIntegrityError(f"{self.root} does not list the file '{name}' in its {MANIFEST}")
         return self.root / name
 
+    def sub(self, name: str) -> VerifiedFolder | None:
+        """The folder ``name`` inside, with the listed files below it; None if there is none."""
+        below = {f[len(name) + 1 :]: entry for f, entry in self.files.items() if f.startswith(f"{name}/")}
+        return VerifiedFolder(self.root / name, below) if below else None
+
 
 def open_folder(path: str | Path) -> VerifiedFolder:
     """Check every file of a folder against its manifest: place, size, then content."""

@@ -1,4 +1,4 @@
-"""The children of one tree node as one small problem: gather its documents, solve, prune to a sparse block."""
+"""Linear classifiers for some labels on some documents: gather the documents, solve, prune to sparse weights."""
 
 from __future__ import annotations
 
@@ -44,37 +44,36 @@ class SolverConfig:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
-    """Sparse weights of the children of one node: for each feature in use, the children that weigh it.
+class SparseWeights:
+    """What was learnt for a few labels, over just the features that their documents use.
 
-    ``features`` is sorted; the weights of feature ``features[r]`` are at ``row_ptr[r]`` to ``row_ptr[r + 1]`` in
-    ``columns`` (the child's number within the node) and ``values``. ``bias`` has one value a child.
+    Shapes:
+        features int32 [f], sorted; weights [f, labels]; bias float32 [labels]
     """
 
     features: np.ndarray
-    row_ptr: np.ndarray
-    columns: np.ndarray
-    values: np.ndarray
+    weights: csr_array
     bias: np.ndarray
 
 
-def train_block(X: csr_array, rows: np.ndarray, positives: csr_array, config: SolverConfig, seed: int) -> Block:
+def train_classifiers(
+    X: csr_array, rows: np.ndarray, positives: csr_array, config: SolverConfig, seed: int
+) -> SparseWeights:
     """Train one classifier a column of ``positives`` on the documents ``rows`` of X.
 
     Shapes:
         rows int64 [n]; positives [n, labels], its row i belonging to document rows[i]
     """
-    n_features = X.shape[1]
-    if getattr(_scratch, "size", -1) != n_features:
-        _scratch.place, _scratch.size = np.full(n_features, -1, np.int32), n_features
+    if getattr(_scratch, "size", -1) != X.shape[1]:
+        _scratch.place, _scratch.size = np.full(X.shape[1], -1, np.int32), X.shape[1]
     features, indptr, indices, data = _gather(X.indptr, X.indices, X.data, rows, _scratch.place)
-    weights = solve(
+    dense = solve(
         indptr,
         indices,
         data,
         len(features),
-        positives.indptr,
-        positives.indices,
+        positives.indptr.astype(np.int64),
+        positives.indices.astype(np.int64),
         positives.shape[1],
         _LOSSES[config.loss],
         config.cost,
@@ -83,8 +82,9 @@ def train_block(X: csr_array, rows: np.ndarray, positives: csr_array, config: So
         config.max_passes,
         seed,
     )
-    kept, row_ptr, columns, values = _prune(weights[:-1], config.prune)
-    return Block(features[kept], row_ptr, columns, values, config.bias * weights[-1])
+    row_ptr, columns, values = _prune(dense[:-1], config.prune)
+    sparse = csr_array((values, columns, row_ptr), shape=(len(features), positives.shape[1]))
+    return SparseWeights(features, sparse, np.float32(config.bias) * dense[-1])
 
 
 @njit(nogil=True, cache=True)
@@ -120,25 +120,22 @@ def _gather(
 
 
 @njit(nogil=True, cache=True)
-def _prune(
-    weights: np.ndarray, smallest: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The entries of at least this magnitude, by feature; features without any are left out."""
+def _prune(weights: np.ndarray, smallest: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The entries of at least this magnitude, as CSR."""
     n_features, n_labels = weights.shape
-    counts = np.zeros(n_features, np.int64)
+    row_ptr = np.zeros(n_features + 1, np.int64)
     for f in range(n_features):
+        count = 0
         for c in range(n_labels):
-            counts[f] += weights[f, c] != 0 and abs(weights[f, c]) >= smallest
-    kept = np.flatnonzero(counts)
-    row_ptr = np.zeros(len(kept) + 1, np.int64)
-    row_ptr[1:] = np.cumsum(counts[kept])
-    columns = np.empty(row_ptr[-1], np.uint16)
+            count += weights[f, c] != 0 and abs(weights[f, c]) >= smallest
+        row_ptr[f + 1] = row_ptr[f] + count
+    columns = np.empty(row_ptr[-1], np.int32)
     values = np.empty(row_ptr[-1], np.float32)
     q = 0
-    for f in kept:
+    for f in range(n_features):
         for c in range(n_labels):
             if weights[f, c] != 0 and abs(weights[f, c]) >= smallest:
                 columns[q] = c
                 values[q] = weights[f, c]
                 q += 1
-    return kept, row_ptr, columns, values
+    return row_ptr, columns, values

@@ -1,0 +1,90 @@
+"""Train the classifiers of a label tree: for each node, which of its children a document belongs to.
+
+A node learns from the documents that have a label below it, so a label's negatives are the documents of its
+siblings (Parabel, Bonsai, XR-Linear all do this).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csc_array, csr_array
+
+from longtail import threads
+from longtail.cluster.label_tree import LabelTree
+from longtail.run import Phase
+from longtail.shortlist.tree_weights import TreeWeights
+from longtail.solvers.classifiers import SolverConfig, SparseWeights, train_classifiers
+
+_TASK_BYTES = 32 << 20
+"""Weights that one task trains in a dense matrix: small enough for the processor's cache and for memory."""
+_FEWEST_COLUMNS = 16
+"""Fewer classifiers a task would waste the vector units."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """The classifiers of some children (``first`` to ``last``) of one node."""
+
+    level: int
+    node: int
+    first: int
+    last: int
+    cost: int
+    number: int
+
+
+def train_tree(
+    tree: LabelTree,
+    X: csr_array,
+    Y: csr_array,
+    config: SolverConfig,
+    seed: int = 0,
+    phase: Phase | None = None,
+) -> TreeWeights:
+    """Train all nodes of ``tree`` on documents X with labels Y (``phase`` is told of each label trained)."""
+    # One type of index and value, so that the kernels are compiled once.
+    X = csr_array(
+        (X.data.astype(np.float32), X.indices.astype(np.int32), X.indptr.astype(np.int64)), shape=X.shape
+    )
+    members = tree.memberships(Y)
+    documents = [csc_array(level) for level in members[:-1]]
+    tasks = _tasks(tree, X, documents)
+
+    def train(task: _Task) -> SparseWeights:
+        inside = documents[task.level]
+        rows = inside.indices[inside.indptr[task.node] : inside.indptr[task.node + 1]].astype(np.int64)
+        positives = members[task.level + 1][rows][:, task.first : task.last]
+        return train_classifiers(X, rows, positives, config, seed + task.number)
+
+    def report(task: _Task) -> None:
+        if phase is not None:
+            phase.advance(task.last - task.first)
+
+    largest_first = sorted(tasks, key=lambda task: -task.cost)
+    trained = dict(
+        zip((t.number for t in largest_first), threads.run_all(train, largest_first, report), strict=True)
+    )
+    nodes: dict[tuple[int, int], list[SparseWeights]] = {}
+    for task in tasks:
+        nodes.setdefault((task.level, task.node), []).append(trained[task.number])
+    return TreeWeights.join(tree, list(nodes.values()))
+
+
+def _tasks(tree: LabelTree, X: csr_array, documents: list[csc_array]) -> list[_Task]:
+    lengths = np.diff(X.indptr).astype(np.int64)
+    tasks: list[_Task] = []
+    for level, bounds in enumerate(tree.children):
+        inside = documents[level]
+        words = np.concatenate([[0], np.cumsum(lengths[inside.indices])])
+        words = words[inside.indptr[1:]] - words[inside.indptr[:-1]]
+        for node in range(len(bounds) - 1):
+            # At most as many features as the documents have words, so this bounds the dense matrix.
+            fitting = _TASK_BYTES // (4 * (1 + min(int(words[node]), X.shape[1])))
+            width = max(_FEWEST_COLUMNS, fitting)
+            for first in range(int(bounds[node]), int(bounds[node + 1]), width):
+                last = min(first + width, int(bounds[node + 1]))
+                cost = int(words[node]) * (last - first)
+                tasks.append(_Task(level, node, first, last, cost, len(tasks)))
+    return tasks

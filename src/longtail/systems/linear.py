@@ -1,0 +1,185 @@
+"""The linear label tree: Parabel (WWW 2018), Bonsai (ML 2020), XR-Linear (PECOS, JMLR 2022).
+
+Labels that share documents share a branch; at each node linear classifiers say which children a document
+belongs to; a beam search follows the best few. Fast to train, fast to ask, and the baseline of every table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Literal, cast
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array, vstack
+
+from longtail.cluster.label_tree import build_label_tree, label_centroids
+from longtail.errors import ConfigError, ModelIntegrityError, UsageError
+from longtail.metrics.ranking import top_k_of_csr
+from longtail.run import Run
+from longtail.shortlist.tree_search import TreeSearch
+from longtail.shortlist.tree_training import train_tree
+from longtail.shortlist.tree_weights import TreeWeights
+from longtail.solvers.classifiers import SolverConfig
+from longtail.storage import VerifiedFolder, read_arrays, write_arrays
+from longtail.systems.base import Capabilities, System, SystemConfig
+from longtail.text.config import TextConfig
+from longtail.text.tfidf import TfidfFeatures
+from longtail.types import Dataset, Documents, TopK
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TreeConfig:
+    """The shape of the label tree."""
+
+    leaf_size: int = 200
+    """Labels in a leaf cluster at most."""
+    arity: int = 512
+    """Children of an inner node at most (a power of two): wide trees are shallow, and make fewer mistakes."""
+    members: int = 1
+    """Trees over different random starts whose scores are averaged."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.leaf_size <= 32768:
+            raise ConfigError(f"'leaf_size' must be from 1 to 32768, not {self.leaf_size}")
+        if not 2 <= self.arity <= 32768:
+            raise ConfigError(f"'arity' must be from 2 to 32768, not {self.arity}")
+        if self.members < 1:
+            raise ConfigError(f"'members' must be at least 1, not {self.members}")
+
+
+class LinearTree(System):
+    """Trains in seconds to minutes on a laptop, on texts or on a plain sparse matrix."""
+
+    name: ClassVar[str] = "linear"
+    capabilities: ClassVar[Capabilities] = Capabilities(features=True, label_text=True)
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SystemConfig):
+        """Settings of the linear label tree."""
+
+        text: TextConfig = field(default_factory=TextConfig)
+        """How texts become features."""
+        normalise: bool = True
+        """Scale the rows of a feature matrix that the user brings to length one."""
+        label_text: Literal["none", "example"] = "none"
+        """example: each label's text is a training document of that label, so that rare labels learn from their
+        names and labels without documents can be predicted."""
+        tree: TreeConfig = field(default_factory=TreeConfig)
+        """The shape of the tree."""
+        solver: SolverConfig = field(default_factory=SolverConfig)
+        """How the classifiers are trained; with the logistic loss, scores are probabilities."""
+        beam: int = 10
+        """Nodes of a level that are followed."""
+
+        def __post_init__(self) -> None:
+            SystemConfig.__post_init__(self)
+            if self.beam < 1:
+                raise ConfigError(f"'beam' must be at least 1, not {self.beam}")
+
+    config: Config
+    features_: TfidfFeatures | None
+    width_: int
+    trees_: list[TreeSearch]
+
+    def _fit(self, train: Dataset, valid: Dataset | None, run: Run) -> None:
+        with run.phase("features"):
+            X, Y = self._training_matrices(train)
+        tree_config = self.config.tree
+        self.trees_ = []
+        for member in range(tree_config.members):
+            seed = self.config.seed + member
+            with run.phase("tree"):
+                centroids = label_centroids(X, Y)
+                tree = build_label_tree(
+                    centroids, leaf_size=tree_config.leaf_size, arity=tree_config.arity, seed=seed
+                )
+            children = sum(int(level[-1]) for level in tree.children)
+            with run.phase("classifiers", total=children) as phase:
+                self.trees_.append(TreeSearch(train_tree(tree, X, Y, self.config.solver, seed, phase)))
+        unseen = int((train.label_counts == 0).sum())
+        if unseen and self.config.label_text == "none":
+            run.say(f"{unseen} labels have no training document and will never be predicted")
+
+    def _training_matrices(self, train: Dataset) -> tuple[csr_array, csr_array]:
+        """Features and labels; with label texts as examples, one more row a label that has a text."""
+        if train.documents.features is not None:
+            self.features_ = None
+            self.width_ = train.documents.features.shape[1]
+            return self._transform(train.documents), train.Y
+        self.features_ = TfidfFeatures(self.config.text)
+        texts = train.documents.joined(self.config.fields)
+        named = [i for i, text in enumerate(train.labels.texts) if text]
+        if self.config.label_text == "none" or not named:
+            X, Y = self.features_.fit_transform(texts), train.Y
+        else:
+            X = self.features_.fit_transform([*texts, *(train.labels.texts[i] for i in named)])
+            own = (np.ones(len(named), np.float32), np.array(named), np.arange(len(named) + 1))
+            Y = csr_array(
+                vstack([train.Y, csr_array(own, shape=(len(named), len(train.labels)))], format="csr")
+            )
+        self.width_ = X.shape[1]
+        return X, Y
+
+    def _transform(self, documents: Documents) -> csr_array:
+        if self.features_ is not None:
+            return cast(csr_array, self.features_.transform(documents.joined(self.config.fields)))
+        X = cast(csr_array, documents.features)
+        if not self.config.normalise:
+            return X
+        lengths = np.sqrt(X.multiply(X).sum(axis=1))
+        return csr_array(
+            diags_array(np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)) @ X
+        )
+
+    def _check_documents(self, documents: Documents) -> None:
+        if self.features_ is not None:
+            if documents.features is not None:
+                raise UsageError("this model was trained on texts: give it texts, not a feature matrix")
+        elif documents.features is None:
+            raise UsageError(
+                "this model was trained on a feature matrix: give it rows of features, not texts"
+            )
+        elif documents.features.shape[1] != self.width_:
+            width = documents.features.shape[1]
+            raise UsageError(
+                f"the feature matrix has {width} columns, the model was trained on {self.width_}"
+            )
+
+    def _predict_batch(self, documents: Documents, k: int) -> TopK:
+        X = self._transform(documents)
+        link = "logistic" if self.config.solver.loss == "logistic" else "cubed_hinge"
+        found = []
+        for tree in self.trees_:
+            labels, scores = tree.top_k(X, k, beam=self.config.beam, link=link)
+            found.append(TopK(labels, np.exp(scores)))
+        return found[0] if len(found) == 1 else self._average(found, k)
+
+    def _average(self, found: list[TopK], k: int) -> TopK:
+        """The mean over trees; a label that a tree did not reach counts 0 there."""
+        total = sum(
+            (part.to_csr(len(self.labels_)) for part in found[1:]), found[0].to_csr(len(self.labels_))
+        )
+        labels, scores = top_k_of_csr(total, k)
+        return TopK(labels, scores / np.float32(len(found)))
+
+    def _save_parts(self, folder: Path) -> None:
+        if self.features_ is not None:
+            (folder / "features").mkdir()
+            self.features_.save(folder / "features")
+        for number, tree in enumerate(self.trees_):
+            (folder / f"tree-{number}").mkdir()
+            write_arrays(folder / f"tree-{number}" / "weights.safetensors", tree.weights.arrays())
+        write_arrays(folder / "shape.safetensors", {"width": np.array([self.width_], np.int64)})
+
+    def _load_parts(self, folder: VerifiedFolder) -> None:
+        self.width_ = int(read_arrays(folder.path("shape.safetensors"))["width"][0])
+        text = folder.sub("features")
+        self.features_ = None if text is None else TfidfFeatures.load(text)
+        self.trees_ = []
+        for number in range(self.config.tree.members):
+            arrays = read_arrays(folder.path(f"tree-{number}/weights.safetensors"))
+            weights = TreeWeights(**arrays)
+            if len(weights.label_order) and int(weights.label_order.max()) >= len(self.labels_):
+                raise ModelIntegrityError("the label tree does not fit the labels of the model")
+            self.trees_.append(TreeSearch(weights))
