@@ -4,7 +4,7 @@ import hypothesis.extra.numpy as hnp
 import numpy as np
 import pytest
 import safetensors.numpy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longtail.errors import ModelIntegrityError, OutputError, UsageError
@@ -30,6 +30,7 @@ def same(a, b):
     )
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.dictionaries(names, arrays, max_size=5))
 def test_round_trip(tmp_path_factory, content):
     path = tmp_path_factory.getbasetemp() / "arrays.safetensors"

@@ -2,7 +2,7 @@ import os
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longtail.errors import ModelIntegrityError, OutputError, UsageError
@@ -21,6 +21,7 @@ values = st.recursive(
 )
 
 
+@settings(max_examples=40, deadline=None)
 @given(values)
 def test_json_round_trip(tmp_path_factory, value):
     path = tmp_path_factory.getbasetemp() / "value.json"
@@ -28,6 +29,7 @@ def test_json_round_trip(tmp_path_factory, value):
     assert read_json(path) == value
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.lists(values, max_size=5))
 def test_jsonl_round_trip(tmp_path_factory, records):
     path = tmp_path_factory.getbasetemp() / "records.jsonl"

@@ -72,19 +72,36 @@ def test_force_never_deletes_what_is_not_ours(tmp_path, foreign):
     assert read_json(tmp_path / "model" / "config.json") == 1
 
 
-def test_a_data_folder_may_be_replaced_but_not_a_project_that_holds_one(tmp_path):
-    def write_data(text):
-        with writing_folder(tmp_path / "data", force=True, manifest=False) as folder:
-            for name in ("train.jsonl", "labels.jsonl.gz", "filter_test.tsv", "trn_X_Y.txt", "X.trn.npz"):
-                (folder / name).write_text(text)
+DATA = [
+    "train.jsonl",
+    "labels.jsonl.gz",
+    "filter_test.tsv",
+    "filter_labels_train.txt",
+    "trn_X_Y.txt",
+    "X.val.npz",
+]
 
-    write_data("1")
-    write_data("2")
+
+def write_data(path, text):
+    with writing_folder(path, force=True, manifest=False) as folder:
+        for name in DATA:
+            (folder / name).write_text(text)
+
+
+@pytest.mark.parametrize(
+    "foreign", ["main.py", "train.csv", "edges.tsv", "test_notes.txt", "sub/train.jsonl"]
+)
+def test_a_data_folder_may_be_replaced_but_not_one_with_other_files(tmp_path, foreign):
+    write_data(tmp_path / "data", "1")
+    (tmp_path / "data" / ".DS_Store").touch()
+    write_data(tmp_path / "data", "2")
     assert (tmp_path / "data" / "train.jsonl").read_text() == "2"
-    (tmp_path / "data" / "main.py").write_text("")
-    with pytest.raises(OutputExistsError, match=r"main\.py"):
-        write_data("3")
+    (tmp_path / "data" / foreign).parent.mkdir(exist_ok=True)
+    (tmp_path / "data" / foreign).touch()
+    with pytest.raises(OutputExistsError, match=foreign):
+        write_data(tmp_path / "data", "3")
     assert (tmp_path / "data" / "train.jsonl").read_text() == "2"
+    assert (tmp_path / "data" / foreign).exists()
 
 
 def test_wrong_places_are_one_sentence(tmp_path):

@@ -16,11 +16,10 @@ from longtail.storage.manifest import MANIFEST, files_in, read_manifest, write_m
 
 _JUNK = {".DS_Store", "Thumbs.db", "desktop.ini"}
 _DATA_FILES = re.compile(
-    r"((train|valid|test|labels|documents)\.(jsonl|json|csv|tsv|txt|parquet)"
-    r"|filter_\w+\.(tsv|txt)|(trn|tst|val)_filter_labels\.txt|edges\.tsv"
-    r"|(trn|tst|val|lbl)(_X_Xf|_X_Y)?\.(txt|json)|[XY]\.(trn|tst|val|lbl)\.npz|output-items\.txt"
-    r"|(train|valid|test|features|labels)_?\w*\.(txt|npz)|README\.md)(\.gz|\.xz|\.bz2)?"
+    r"((train|valid|test|labels)\.(jsonl|txt)|filter_(train|valid|test)\.tsv|filter_labels_(train|valid|test)\.txt"
+    r"|(trn|val|tst)_X_(Xf|Y)\.txt|[XY]\.(trn|val|tst)\.npz|output-items\.txt)(\.gz|\.xz)?"
 )
+"""Names of the files that data sets are written as; what only a user would put there is not among them."""
 
 
 @contextmanager
