@@ -8,7 +8,9 @@ from unicodedata import category
 import numpy as np
 
 SEPARATOR, LETTER, IDEOGRAPH, MARK = 0, 1, 2, 3
-"""A mark (an accent, a vowel sign, a joiner) continues a word but never begins one."""
+"""A mark (an accent, a vowel sign, a joiner) continues a word but never begins one.
+
+The lowest bit says whether a character continues a word: the kernels test that bit alone."""
 
 _UNSPACED = [
     (0x3005, 0x3007),

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from unicodedata import normalize
+from unicodedata import is_normalized, normalize
 
 import numpy as np
 
 from longtail.errors import UsageError
 
-CHUNK_CHARACTERS = 1 << 22
-"""Documents are worked on in chunks of about this many characters, so that memory does not grow with them."""
+CHUNK_CHARACTERS = 1 << 20
+"""Documents are worked on in chunks of about this many characters, so that memory does not grow with them;
+larger ones are slower, as the allocator then asks the system for fresh pages each time."""
+
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ def encode(texts: Sequence[str], *, lowercase: bool = False, nfkc: bool = False)
     """The code points of all texts, one after the other; lone surrogates pass through."""
     try:
         if nfkc:
-            texts = [text if text.isascii() else normalize("NFKC", text) for text in texts]
+            texts = [text if text.isascii() else compatible(text) for text in texts]
         if lowercase:
             # A text at a time: ASCII texts take a fast way that one foreign letter would close for all.
             texts = [text.lower() for text in texts]
@@ -51,3 +55,16 @@ def encode(texts: Sequence[str], *, lowercase: bool = False, nfkc: bool = False)
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
     return CodePoints(codes, offsets)
+
+
+def compatible(text: str) -> str:
+    """The NFKC form; only the parts that are not ASCII are worked on, each with the character before it."""
+    if is_normalized("NFKC", text):
+        return text
+    pieces, at = [], 0
+    for match in _NOT_ASCII.finditer(text):
+        # No ASCII character ever combines with what is before it, so a part may end in front of one.
+        start = max(match.start() - 1, at)
+        pieces += [text[at:start], normalize("NFKC", text[start : match.end()])]
+        at = match.end()
+    return "".join([*pieces, text[at:]])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit, prange
 
 from longtail.text.ngrams import FIRST_RUN
+
+_MULTIPLIER = 0x9E3779B1
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,87 +26,102 @@ def count(indptr: np.ndarray, runs: np.ndarray) -> Counts:
 
     Shapes: ``runs`` int32[orders, n_tokens], where document ``d`` has the columns ``indptr[d]:indptr[d + 1]``.
     """
-    ordered, ends, distinct = _sort_documents(indptr, runs)
-    rows = np.zeros(len(distinct) + 1, np.int64)
-    np.cumsum(distinct, out=rows[1:])
-    numbers, counts = _run_lengths(indptr * len(runs), ordered, ends, rows)
-    return Counts(rows, numbers, counts)
+    return Counts(*_count_documents(indptr, runs))
 
 
-@dataclass(slots=True)
 class Tally:
     """Document frequency and total count of every term, over all documents seen; tokens and runs apart."""
 
-    documents: int = 0
-    tokens: np.ndarray = field(default_factory=lambda: np.zeros((2, 0), np.int64))
-    runs: np.ndarray = field(default_factory=lambda: np.zeros((2, 0), np.int64))
+    def __init__(self) -> None:
+        self.documents = 0
+        self.n_tokens = self.n_runs = 0
+        self._tokens = np.zeros((0, 2), np.int64)
+        self._runs = np.zeros((0, 2), np.int64)
 
     def add(self, counts: Counts, n_tokens: int, n_runs: int) -> None:
         """Take in more documents, after which there are ``n_tokens`` tokens and ``n_runs`` runs."""
-        self.tokens, self.runs = _grown(self.tokens, n_tokens), _grown(self.runs, n_runs)
-        _tally(counts.numbers, counts.counts, self.tokens, self.runs)
+        self._tokens, self._runs = _with_room(self._tokens, n_tokens), _with_room(self._runs, n_runs)
+        self.n_tokens, self.n_runs = n_tokens, n_runs
+        _tally(counts.numbers, counts.counts, self._tokens, self._runs)
         self.documents += len(counts.indptr) - 1
 
     def joined(self) -> tuple[np.ndarray, np.ndarray]:
         """Document frequencies and total counts, tokens first."""
-        both = np.concatenate([self.tokens, self.runs], axis=1)
-        return both[0], both[1]
+        both = np.concatenate([self._tokens[: self.n_tokens], self._runs[: self.n_runs]])
+        return both[:, 0], both[:, 1]
 
 
-def _grown(table: np.ndarray, size: int) -> np.ndarray:
-    if table.shape[1] == size:
+def _with_room(table: np.ndarray, size: int) -> np.ndarray:
+    if len(table) >= size:
         return table
-    larger = np.zeros((2, size), np.int64)
-    larger[:, : table.shape[1]] = table
+    larger = np.zeros((max(size, 2 * len(table)), 2), np.int64)
+    larger[: len(table)] = table
     return larger
 
 
 @njit(cache=True)
-def run_lengths(ordered: np.ndarray, size: int, numbers: np.ndarray, counts: np.ndarray) -> int:
-    """Write the distinct values of ``ordered[:size]`` and their counts; returns how many there are."""
-    at = -1
-    for i in range(size):
-        if i == 0 or ordered[i] != ordered[i - 1]:
-            at += 1
-            numbers[at] = ordered[i]
-            counts[at] = 0
-        counts[at] += 1
-    return at + 1
+def count_distinct(numbers: np.ndarray, packed: np.ndarray, found: int, slots: np.ndarray) -> int:
+    """Count more numbers of one document into ``packed[:found]``; returns how many different ones there are.
+
+    Each entry holds a number in its upper half and the count in its lower half, so that one sort of the few
+    different entries orders both. ``slots`` is a hash table of entries, -1 where free.
+    """
+    mask = len(slots) - 1
+    for number in numbers:
+        if number < 0:
+            continue
+        at = ((number * _MULTIPLIER) >> 15) & mask
+        while slots[at] >= 0 and (packed[slots[at]] >> 32) != number:
+            at = (at + 1) & mask
+        if slots[at] < 0:
+            slots[at] = found
+            packed[found] = number << 32
+            found += 1
+        packed[slots[at]] += 1
+    return found
+
+
+@njit(cache=True)
+def free_slots(size: int) -> np.ndarray:
+    """An empty table with room for ``size`` entries."""
+    capacity = 16
+    while capacity < 2 * size:
+        capacity *= 2
+    return np.full(capacity, -1, np.int32)
+
+
+@njit(cache=True)
+def unpack(packed: np.ndarray, numbers: np.ndarray, counts: np.ndarray) -> None:
+    """Write the numbers and counts of packed entries."""
+    for i in range(len(packed)):
+        numbers[i] = packed[i] >> 32
+        counts[i] = packed[i] & 0xFFFF_FFFF
 
 
 @njit(cache=True, parallel=True)
-def _sort_documents(indptr: np.ndarray, runs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _count_documents(indptr: np.ndarray, runs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     orders = len(runs)
-    ordered = np.empty(runs.size, np.int32)
-    sizes = np.empty(len(indptr) - 1, np.int64)
-    distinct = np.empty(len(indptr) - 1, np.int64)
-    for d in prange(len(sizes)):
-        first = indptr[d] * orders
-        end = first
+    packed = np.empty(runs.size, np.int64)
+    sizes = np.zeros(len(indptr), np.int64)
+    for d in prange(len(indptr) - 1):
+        mine = packed[indptr[d] * orders : indptr[d + 1] * orders]
+        slots = free_slots(len(mine))
+        found = 0
         for order in range(orders):
-            for i in range(indptr[d], indptr[d + 1]):
-                if runs[order, i] >= 0:
-                    ordered[end] = runs[order, i]
-                    end += 1
-        ordered[first:end].sort()
-        different = 0
-        for i in range(first, end):
-            if i == first or ordered[i] != ordered[i - 1]:
-                different += 1
-        sizes[d] = end - first
-        distinct[d] = different
-    return ordered, sizes, distinct
-
-
-@njit(cache=True, parallel=True)
-def _run_lengths(
-    starts: np.ndarray, ordered: np.ndarray, sizes: np.ndarray, rows: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+            found = count_distinct(runs[order, indptr[d] : indptr[d + 1]], mine, found, slots)
+        mine[:found].sort()
+        sizes[d + 1] = found
+    rows = np.cumsum(sizes)
     numbers = np.empty(rows[-1], np.int32)
     counts = np.empty(rows[-1], np.int32)
-    for d in prange(len(sizes)):
-        run_lengths(ordered[starts[d] :], sizes[d], numbers[rows[d] :], counts[rows[d] :])
-    return numbers, counts
+    for d in prange(len(indptr) - 1):
+        start = indptr[d] * orders
+        unpack(
+            packed[start : start + sizes[d + 1]],
+            numbers[rows[d] : rows[d + 1]],
+            counts[rows[d] : rows[d + 1]],
+        )
+    return rows, numbers, counts
 
 
 @njit(cache=True)
@@ -112,8 +129,8 @@ def _tally(numbers: np.ndarray, counts: np.ndarray, tokens: np.ndarray, runs: np
     for i in range(len(numbers)):
         number = numbers[i]
         if number < FIRST_RUN:
-            tokens[0, number] += 1
-            tokens[1, number] += counts[i]
+            tokens[number, 0] += 1
+            tokens[number, 1] += counts[i]
         else:
-            runs[0, number - FIRST_RUN] += 1
-            runs[1, number - FIRST_RUN] += counts[i]
+            runs[number - FIRST_RUN, 0] += 1
+            runs[number - FIRST_RUN, 1] += counts[i]

@@ -8,11 +8,11 @@ import numpy as np
 from numba import njit
 
 from longtail.text.characters import character_classes
-from longtail.text.counting import run_lengths
+from longtail.text.counting import count_distinct, free_slots, unpack
 from longtail.text.hash_table import NO_KEY, find_key
 from longtail.text.lexicon import Lexicon
 from longtail.text.ngrams import FIRST_RUN, Ngrams, run_key
-from longtail.text.tokens import hash_span, next_word
+from longtail.text.tokens import split_document
 from longtail.text.weighting import Weights, weigh_row
 
 
@@ -48,37 +48,34 @@ def single_row(
     l2: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The columns and weights of one text."""
-    end = len(codes)
-    tokens = np.empty(end, np.int32)
-    size = 0
-    start, stop = next_word(codes, 0, end, classes, min_length)
-    while start < end:
-        tokens[size] = find_key(hash_span(codes, start, stop), slots, keys)
-        size += 1
-        start, stop = next_word(codes, stop, end, classes, min_length)
+    hashes = np.empty(len(codes), np.uint64)
+    spans = np.empty((2, len(codes)), np.int32)
+    size = split_document(codes, classes, min_length, spans[0], spans[1], hashes)
+    tokens = np.empty(size, np.int32)
+    for i in range(size):
+        tokens[i] = find_key(hashes[i], slots, keys)
 
-    found = np.empty(size * longest, np.int32)
-    n_found = 0
-    runs = tokens[:size].copy()
-    for order in range(1, longest + 1):
-        for i in range(size - order + 1):
-            if order > 1:
-                key = run_key(runs[i], tokens[i + order - 1])
-                number = -1 if key == NO_KEY else find_key(key, run_slots, run_keys)
-                runs[i] = number + FIRST_RUN if number >= 0 else -1
-            if runs[i] >= 0:
-                found[n_found] = runs[i]
-                n_found += 1
-    found[:n_found].sort()
+    packed = np.empty(size * longest, np.int64)
+    table = free_slots(size * longest)
+    runs = tokens.copy()
+    found = count_distinct(runs, packed, 0, table)
+    for order in range(2, longest + 1):
+        runs = runs[: size - order + 1]
+        for i in range(len(runs)):
+            key = run_key(runs[i], tokens[i + order - 1])
+            number = -1 if key == NO_KEY else find_key(key, run_slots, run_keys)
+            runs[i] = number + FIRST_RUN if number >= 0 else -1
+        found = count_distinct(runs, packed, found, table)
+    packed[:found].sort()
 
-    counts = np.empty(n_found, np.int32)
-    numbers = np.empty(n_found, np.int32)
-    distinct = run_lengths(found, n_found, numbers, counts)
-    out_columns = np.empty(distinct, np.int32)
-    out_data = np.empty(distinct, np.float32)
+    numbers = np.empty(found, np.int32)
+    counts = np.empty(found, np.int32)
+    unpack(packed[:found], numbers, counts)
+    out_columns = np.empty(found, np.int32)
+    out_data = np.empty(found, np.float32)
     kept = weigh_row(
-        numbers[:distinct],
-        counts[:distinct],
+        numbers,
+        counts,
         out_columns,
         out_data,
         columns,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit, prange
 
-from longtail.text.characters import IDEOGRAPH, LETTER, MARK, SEPARATOR, character_classes
+from longtail.text.characters import IDEOGRAPH, LETTER, SEPARATOR, character_classes
 from longtail.text.codepoints import CodePoints
 
 _SEED = np.uint64(0x9E3779B97F4A7C15)
@@ -39,11 +39,7 @@ class Tokens:
 
 def split(points: CodePoints, *, min_length: int = 1) -> Tokens:
     """The words of every document."""
-    classes = character_classes()
-    sizes = _count_tokens(points.codes, points.offsets, classes, min_length)
-    indptr = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=indptr[1:])
-    starts, lengths, hashes = _fill_tokens(points.codes, points.offsets, classes, min_length, indptr)
+    indptr, starts, lengths, hashes = _split(points.codes, points.offsets, character_classes(), min_length)
     return Tokens(indptr, Spans(points.codes, starts, lengths, hashes))
 
 
@@ -55,12 +51,18 @@ def whole(points: CodePoints) -> Spans:
 
 
 @njit(cache=True)
+def extend_hash(value: np.uint64, code: np.uint32) -> np.uint64:
+    """The hash of a string with one more code point."""
+    value = (value ^ np.uint64(code)) * _PRIME
+    return value ^ (value >> _SHIFT)
+
+
+@njit(cache=True)
 def hash_span(codes: np.ndarray, start: int, stop: int) -> np.uint64:
     """The 64-bit hash of ``codes[start:stop]``."""
     value = _SEED
     for at in range(start, stop):
-        value = (value ^ np.uint64(codes[at])) * _PRIME
-        value ^= value >> _SHIFT
+        value = extend_hash(value, codes[at])
     return value
 
 
@@ -74,56 +76,66 @@ def hash_spans(codes: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np
 
 
 @njit(cache=True)
-def next_word(
-    codes: np.ndarray, start: int, end: int, classes: np.ndarray, min_length: int
-) -> tuple[int, int]:
-    """The first and the past-the-last position of the next word before ``end``, or (end, end)."""
-    while True:
-        while start < end and (classes[codes[start]] == SEPARATOR or classes[codes[start]] == MARK):
-            start += 1
-        if start >= end:
-            return end, end
-        stop = start + 1
-        if classes[codes[start]] == IDEOGRAPH:
-            while stop < end and classes[codes[stop]] == MARK:
-                stop += 1
-            return start, stop
-        while stop < end and (classes[codes[stop]] == LETTER or classes[codes[stop]] == MARK):
-            stop += 1
-        if stop - start >= min_length:
-            return start, stop
-        start = stop
+def split_document(
+    codes: np.ndarray,
+    classes: np.ndarray,
+    min_length: int,
+    starts: np.ndarray,
+    lengths: np.ndarray,
+    hashes: np.ndarray,
+) -> int:
+    """Write where the words of one document start, their lengths and hashes; returns how many there are."""
+    found = 0
+    first = -1  # where the current word starts, -1 between words
+    alone = False  # whether the current word is an ideograph, which only marks continue
+    value = _SEED
+    for at in range(len(codes) + 1):
+        kind = classes[codes[at]] if at < len(codes) else SEPARATOR
+        if kind & LETTER and first >= 0 and not (alone and kind == LETTER):
+            value = extend_hash(value, codes[at])
+            continue
+        if first >= 0:
+            if alone or at - first >= min_length:
+                starts[found] = first
+                lengths[found] = at - first
+                hashes[found] = value
+                found += 1
+            first = -1
+        if kind == LETTER or kind == IDEOGRAPH:
+            first = at
+            alone = kind == IDEOGRAPH
+            value = extend_hash(_SEED, codes[at])
+    return found
 
 
 @njit(cache=True, parallel=True)
-def _count_tokens(
+def _split(
     codes: np.ndarray, offsets: np.ndarray, classes: np.ndarray, min_length: int
-) -> np.ndarray:
-    sizes = np.empty(len(offsets) - 1, np.int64)
-    for d in prange(len(sizes)):
-        end = offsets[d + 1]
-        count = 0
-        start, stop = next_word(codes, offsets[d], end, classes, min_length)
-        while start < end:
-            count += 1
-            start, stop = next_word(codes, stop, end, classes, min_length)
-        sizes[d] = count
-    return sizes
-
-
-@njit(cache=True, parallel=True)
-def _fill_tokens(
-    codes: np.ndarray, offsets: np.ndarray, classes: np.ndarray, min_length: int, indptr: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    n_documents = len(offsets) - 1
+    # Room for the worst case, a token a character: what is never written is never backed by memory.
+    loose_starts = np.empty(len(codes), np.int32)
+    loose_lengths = np.empty(len(codes), np.int32)
+    loose_hashes = np.empty(len(codes), np.uint64)
+    sizes = np.zeros(n_documents + 1, np.int64)
+    for d in prange(n_documents):
+        start, end = offsets[d], offsets[d + 1]
+        sizes[d + 1] = split_document(
+            codes[start:end],
+            classes,
+            min_length,
+            loose_starts[start:end],
+            loose_lengths[start:end],
+            loose_hashes[start:end],
+        )
+    indptr = np.cumsum(sizes)
     starts = np.empty(indptr[-1], np.int64)
     lengths = np.empty(indptr[-1], np.int32)
     hashes = np.empty(indptr[-1], np.uint64)
-    for d in prange(len(offsets) - 1):
-        end = offsets[d + 1]
-        stop = offsets[d]
+    for d in prange(n_documents):
+        shift = offsets[d] - indptr[d]
         for i in range(indptr[d], indptr[d + 1]):
-            start, stop = next_word(codes, stop, end, classes, min_length)
-            starts[i] = start
-            lengths[i] = stop - start
-            hashes[i] = hash_span(codes, start, stop)
-    return starts, lengths, hashes
+            starts[i] = offsets[d] + loose_starts[i + shift]
+            lengths[i] = loose_lengths[i + shift]
+            hashes[i] = loose_hashes[i + shift]
+    return indptr, starts, lengths, hashes

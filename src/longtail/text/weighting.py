@@ -78,7 +78,7 @@ def choose_columns(tally: Tally, orders: np.ndarray, shortest: int, config: Text
         config: the limits on frequencies and columns.
     """
     frequencies, totals = tally.joined()
-    n_tokens = tally.tokens.shape[1]
+    n_tokens = tally.n_tokens
     orders = np.concatenate([np.ones(n_tokens, np.int8), orders])
     keep = (frequencies >= config.min_df) & (frequencies <= config.max_df * tally.documents)
     keep &= orders >= shortest
