@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +73,16 @@ def plan_of(options: argparse.Namespace, command: Sequence[str]) -> Plan:
     wrong = next((field for field in options.fields if field not in FIELDS), None)
     if wrong is not None:
         raise BenchmarkError(f"--fields takes {' and '.join(FIELDS)}, not {wrong!r}")
+    features = config.parse_overrides(options.features)
+    settings = _settings(options.set, contestants)
+    for name in filter(_makes_features, options.systems):
+        settings[name] = config.merge({"text": features}, settings.get(name, {}))
     return Plan(
         contestants=list(dict.fromkeys(contestants)),
         source=Source(str(options.data.resolve()), options.split, tuple(options.fields)),
         splits=options.splits,
-        features=config.parse_overrides(options.features),
-        settings=_settings(options.set, contestants),
+        features=features,
+        settings=settings,
         threads=options.threads,
         seed=options.seed,
         work=options.work.resolve(),
@@ -89,6 +94,12 @@ def plan_of(options: argparse.Namespace, command: Sequence[str]) -> Plan:
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _makes_features(system: str) -> bool:
+    """Whether it reads text and turns it into features by the settings that the others' features are made with."""
+    reads_text = system.endswith("@text")
+    return reads_text and "text" in {f.name for f in fields(systems.get(system.removesuffix("@text")).Config)}
 
 
 def _contestants(peers: Sequence[str]) -> list[str]:

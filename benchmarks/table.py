@@ -26,12 +26,14 @@ def run_table(result: Mapping[str, Any]) -> str:
         _row(["system", *METRICS, *COSTS]),
         "|---|" + "---:|" * (len(METRICS) + len(COSTS)),
     ]
+    alone = len(finished) == 1
     best = {name: max((c["metrics"][name] for c in finished), default=0.0) for name in METRICS}
     least = {key: min((c[key] for c in finished), default=0.0) for key in COSTS.values()}
     for contestant in finished:
-        metrics = [_cell(f"{contestant['metrics'][m]:.2f}", f"{best[m]:.2f}") for m in METRICS]
-        costs = [_cell(three_figures(contestant[key]), three_figures(least[key])) for key in COSTS.values()]
-        lines.append(_row([contestant["name"], *metrics, *costs]))
+        metrics = [(f"{contestant['metrics'][m]:.2f}", f"{best[m]:.2f}") for m in METRICS]
+        costs = [(three_figures(contestant[key]), three_figures(least[key])) for key in COSTS.values()]
+        cells = [f"**{own}**" if own == top and not alone else own for own, top in metrics + costs]
+        lines.append(_row([contestant["name"], *cells]))
     lines += [
         f"\n{contestant['name']} failed: {contestant['error']}"
         for contestant in result["contestants"]
@@ -57,11 +59,9 @@ def three_figures(value: float) -> str:
         return f"{value:,.0f}"
     if value >= 10:
         return f"{value:.1f}"
-    return f"{value:.2f}" if value >= 1 else f"{value:.3g}" if value >= 1e-3 else f"{value:.4f}"
-
-
-def _cell(text: str, best: str) -> str:
-    return f"**{text}**" if text == best else text
+    if value >= 1:
+        return f"{value:.2f}"
+    return f"{value:.3g}" if value >= 0.001 else "<0.001"
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -15,6 +15,11 @@ def test_systems_and_peers_become_contestants_in_order():
     assert made.contestants == ["linear", "linear@text", "omikuji-parabel", "omikuji-bonsai", "pecos"]
 
 
+def test_a_system_that_reads_text_makes_its_features_as_the_others_get_them():
+    made = plan("--systems", "linear,linear@text,dummy@text", "--features", "ngrams=[1, 2]")
+    assert made.settings == {"linear@text": {"text": {"ngrams": [1, 2]}}}
+
+
 def test_one_contestant_of_a_peer_can_be_named():
     assert plan("--peers", "omikuji-bonsai,omikuji-bonsai").contestants == ["omikuji-bonsai"]
 
