@@ -99,3 +99,11 @@ def test_errors_say_what_is_wrong() -> None:
         dummy(tree__leaf=3).fit(TEXTS, TAGS)
     with pytest.raises(UsageError, match="there is no system"):
         LongtailClassifier("dumy").fit(TEXTS, TAGS)
+
+
+def test_the_linear_system_learns_words() -> None:
+    texts, target = TEXTS * 5, csr_array(np.tile(Y.toarray(), (5, 1)))
+    classifier = LongtailClassifier(k=2, tree__leaf_size=2, tree__arity=2).fit(texts, target)
+    assert classifier.system_.name == "linear"
+    assert classifier.predict(["a red sea"]).toarray().tolist() == [[1, 0, 1]]
+    assert classifier.score(texts, target) > 0.95

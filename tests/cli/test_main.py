@@ -42,10 +42,10 @@ def test_help_of_every_command_imports_nothing_heavy() -> None:
 
 def test_python_dash_m_gives_the_exit_code() -> None:
     command = [sys.executable, "-m", "longtail"]
-    wrong = subprocess.run([*command, "trian"], capture_output=True, text=True)
+    wrong = subprocess.run([*command, "trani"], capture_output=True, text=True)
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert (
-        wrong.stderr == "longtail: there is no command 'trian': did you mean 'train'? (see longtail --help)\n"
+        wrong.stderr == "longtail: there is no command 'trani': did you mean 'train'? (see longtail --help)\n"
     )
     right = subprocess.run([*command, "--version"], capture_output=True, text=True)
     assert (right.returncode, right.stderr) == (0, "")

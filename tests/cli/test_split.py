@@ -49,7 +49,7 @@ def test_by_time_and_by_group(call: Call, folder: Path, tmp_path: Path) -> None:
         (("--fractions", "train"), "'train' is not of the form part=share"),
         (("--fractions", "train=x"), "'train=x' is not of the form part=share"),
         (("--method", "time"), "needs the name of the field"),
-        (("--method", "tiem"), "'tiem' is not one of"),
+        (("--method", "tme"), "'tme' is not one of"),
         (("--fractions", "train=.5,exam=.5"), "exam"),
     ],
 )

@@ -41,7 +41,11 @@ class PredictionFile(ABC):
 
 def shortest(scores: np.ndarray) -> list[list[float]]:
     """The scores as Python floats that print with the few digits a float32 has (0.1, not 0.10000000149)."""
-    digits: list[list[float]] = scores.astype(np.str_).astype(np.float64).tolist()
+    import orjson
+
+    # Through JSON text and back is several times faster than numpy's own conversion to strings.
+    text = orjson.dumps(np.ascontiguousarray(scores, np.float32), option=orjson.OPT_SERIALIZE_NUMPY)
+    digits: list[list[float]] = orjson.loads(text)
     return digits
 
 
