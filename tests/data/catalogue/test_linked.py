@@ -4,8 +4,8 @@ from longtail.data.catalogue.linked import Things, linked_parts
 
 
 def pairs(dataset, matrix):
-    coo = matrix.tocoo()
-    return {(dataset.documents.ids[r], dataset.labels.ids[c]) for r, c in zip(coo.row, coo.col, strict=True)}
+    cells = matrix.tocoo()
+    return {(dataset.documents.ids[r], dataset.labels.ids[c]) for r, c in zip(cells.row, cells.col, strict=True)}
 
 
 THINGS = Things(
