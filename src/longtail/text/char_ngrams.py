@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 from numba import njit
+from scipy.sparse import csr_array
 
 from longtail.text.config import TextConfig
 from longtail.text.counting import Counts, Tally, count
@@ -26,8 +27,6 @@ class CharGroup:
 
     def count(self, tokens: Tokens, *, grow: bool) -> Counts:
         """The counts of every known run in each document: those of its words, times the runs of each word."""
-        from scipy.sparse import csr_array
-
         which, words = distinct_words(tokens)
         spans, indptr = self._runs_of(words)
         runs = self.lexicon.add(spans) if grow else self.lexicon.find(spans)

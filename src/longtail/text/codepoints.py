@@ -42,19 +42,29 @@ def chunks(texts: Sequence[str], characters: int = CHUNK_CHARACTERS) -> Iterator
 
 def encode(texts: Sequence[str], *, lowercase: bool = False, nfkc: bool = False) -> CodePoints:
     """The code points of all texts, one after the other; lone surrogates pass through."""
-    try:
-        if nfkc:
-            texts = [text if text.isascii() else compatible(text) for text in texts]
-        if lowercase:
-            # A text at a time: ASCII texts take a fast way that one foreign letter would close for all.
-            texts = [text.lower() for text in texts]
-        joined = texts[0] if len(texts) == 1 else "".join(texts)
-        codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), "<u4")
-    except (TypeError, AttributeError) as error:
-        raise UsageError(f"the texts must be strings: {error}") from None
+    # A text at a time: ASCII texts take a fast way that one foreign letter would close for all.
+    texts = [_prepared(text, lowercase, nfkc) for text in texts]
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
-    return CodePoints(codes, offsets)
+    return CodePoints(_codes("".join(texts)), offsets)
+
+
+def encode_one(text: str, *, lowercase: bool = False, nfkc: bool = False) -> np.ndarray:
+    """The code points of one text, the same as ``encode`` gives."""
+    return _codes(_prepared(text, lowercase, nfkc))
+
+
+def _prepared(text: str, lowercase: bool, nfkc: bool) -> str:
+    try:
+        if nfkc and not text.isascii():
+            text = compatible(text)
+        return text.lower() if lowercase else text
+    except AttributeError:
+        raise UsageError(f"the texts must be strings, not {type(text).__name__}") from None
+
+
+def _codes(text: str) -> np.ndarray:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
 
 
 def compatible(text: str) -> str:

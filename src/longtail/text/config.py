@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from longtail.errors import ConfigError
+from longtail.text.stemming import stem_languages
 
 MAX_ORDER = 8
 
@@ -79,11 +80,12 @@ def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
 
 def _check_range(name: str, value: tuple[int, int]) -> None:
     if len(value) != 2 or not 1 <= value[0] <= value[1] <= MAX_ORDER:
-        raise ConfigError(f"'{name}' must be two lengths between 1 and {MAX_ORDER}, as in (1, 2), not {value}")
+        raise ConfigError(
+            f"'{name}' must be two lengths between 1 and {MAX_ORDER}, as in (1, 2), not {value}"
+        )
 
 
 def _check_stemmer(language: str) -> None:
-    import Stemmer
-
-    if language not in Stemmer.algorithms():
-        raise ConfigError(f"'stem' must be one of {', '.join(Stemmer.algorithms())}, not {language!r}")
+    languages = stem_languages()
+    if language not in languages:
+        raise ConfigError(f"'stem' must be one of {', '.join(languages)}, not {language!r}")

@@ -6,6 +6,8 @@ keys, and the same keys in the same order give the same table on every machine a
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit, prange
 
@@ -59,7 +61,7 @@ class HashTable:
 
 
 @njit(cache=True)
-def find_slot(key: np.uint64, slots: np.ndarray, keys: np.ndarray) -> int:
+def find_slot(key: np.uint64, slots: np.ndarray, keys: np.ndarray) -> np.int64:
     """The slot that points at ``key``, or the empty one where it would go."""
     mask = len(slots) - 1
     mixed = (key ^ (key >> _HALF)) * _MULTIPLIER
@@ -70,7 +72,7 @@ def find_slot(key: np.uint64, slots: np.ndarray, keys: np.ndarray) -> int:
 
 
 @njit(cache=True)
-def find_key(key: np.uint64, slots: np.ndarray, keys: np.ndarray) -> int:
+def find_key(key: np.uint64, slots: np.ndarray, keys: np.ndarray) -> Any:
     """The number of ``key``, or -1."""
     return slots[find_slot(key, slots, keys)]
 

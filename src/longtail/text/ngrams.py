@@ -18,7 +18,9 @@ _HALF = np.uint64(32)
 class Ngrams:
     """The runs of up to ``longest`` tokens; ``orders[i]`` is the length of run ``FIRST_RUN + i``."""
 
-    def __init__(self, longest: int, table: HashTable | None = None, orders: np.ndarray | None = None) -> None:
+    def __init__(
+        self, longest: int, table: HashTable | None = None, orders: np.ndarray | None = None
+    ) -> None:
         self.longest = longest
         self.table = table or HashTable()
         self.orders = np.zeros(0, np.int8) if orders is None else orders

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from scipy.sparse import csr_array, hstack
 
 
-def beside(groups: list[Any], norm: str) -> Any:
+def beside(groups: list[csr_array], norm: str) -> csr_array:
     """The columns of all groups in one matrix; rows of length one stay so, each group weighing the same."""
     if len(groups) == 1:
         return groups[0]
-    from scipy.sparse import csr_array, hstack
-
     joined = csr_array(hstack(groups, format="csr", dtype=np.float32))
     if norm == "l2":
         filled = sum((np.diff(group.indptr) > 0).astype(np.float32) for group in groups)
@@ -21,10 +18,8 @@ def beside(groups: list[Any], norm: str) -> Any:
     return joined
 
 
-def stacked(parts: list[Any], n_columns: int) -> Any:
+def stacked(parts: list[csr_array], n_columns: int) -> csr_array:
     """The rows of all parts in one matrix; the list is emptied on the way, to hold the rows only once."""
-    from scipy.sparse import csr_array
-
     if len(parts) == 1:
         return parts[0]
     sizes = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.indptr) for part in parts)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 
 import numpy as np
 from numba import njit
@@ -62,7 +63,7 @@ class Strings:
         """All of them as Python strings."""
         data, offsets = self._merged()
         whole, cuts = data.tobytes(), offsets.tolist()
-        return [whole[a:b].decode() for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+        return [whole[a:b].decode() for a, b in pairwise(cuts)]
 
     def _merged(self) -> tuple[np.ndarray, np.ndarray]:
         if self._offsets is None or len(self._blocks) > 1:

@@ -19,13 +19,25 @@ class TokenNumbers(Protocol):
     """Something that gives the tokens of documents numbers: words, or pieces of words."""
 
     fixed: ClassVar[bool]
+    """Whether no token may be forgotten."""
 
-    def __len__(self) -> int: ...
-    def numbers(self, tokens: Tokens, *, grow: bool) -> tuple[np.ndarray, np.ndarray]: ...
-    def spell(self) -> list[str]: ...
-    def spell_one(self, number: int) -> str: ...
-    def keep(self, which: np.ndarray) -> Self: ...
-    def arrays(self) -> dict[str, np.ndarray]: ...
+    def __len__(self) -> int:
+        """How many tokens have a number."""
+
+    def numbers(self, tokens: Tokens, *, grow: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Where each document begins, and the number of each of its tokens: -1 if unknown."""
+
+    def spell(self) -> list[str]:
+        """All tokens as strings."""
+
+    def spell_one(self, number: int) -> str:
+        """One token as a string."""
+
+    def keep(self, which: np.ndarray) -> Self:
+        """Forget all tokens but the chosen ones, which are renumbered."""
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What has to be saved."""
 
 
 class TermGroup:

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from longtail.config import from_dict, to_dict
 from longtail.errors import NotFittedError, UsageError
 from longtail.storage import read_arrays, read_json, write_arrays, write_json
 from longtail.text.char_ngrams import CharGroup
-from longtail.text.codepoints import chunks, encode
+from longtail.text.codepoints import chunks, encode, encode_one
 from longtail.text.config import TextConfig
 from longtail.text.counting import Counts, Tally
 from longtail.text.single import single_arguments, single_row
@@ -35,7 +36,6 @@ class Folder(Protocol):
 
     def path(self, name: str, /) -> Path:
         """The path of the file ``name``."""
-        ...
 
 
 class TfidfFeatures:
@@ -50,7 +50,7 @@ class TfidfFeatures:
         self._learn(_checked(texts), _checked(extra_texts), keep=False)
         return self
 
-    def fit_transform(self, texts: Sequence[str], extra_texts: Sequence[str] = ()) -> Any:
+    def fit_transform(self, texts: Sequence[str], extra_texts: Sequence[str] = ()) -> csr_array:
         """Learn the terms as ``fit`` does, and give the rows of ``texts`` as ``transform`` does."""
         weights, kept = self._learn(_checked(texts), _checked(extra_texts), keep=True)
         parts = []
@@ -60,18 +60,29 @@ class TfidfFeatures:
             counts.clear()
         return stacked(parts, self.n_columns)
 
-    def transform(self, texts: Sequence[str]) -> Any:
+    def transform(self, texts: Sequence[str]) -> csr_array:
         """The rows of texts: a ``csr_array`` of float32 with sorted columns; unknown terms are left out."""
-        if not self._groups:
-            raise NotFittedError("the text features have not been fitted or loaded yet: call fit first")
+        self._check_fitted()
         texts = _checked(texts)
         if len(texts) == 1 and self._single is not None and len(texts[0]) <= SINGLE_CHARACTERS:
-            return self._transform_one(texts[0], self._single)
+            columns, data = self.row(texts[0])
+            indptr = np.array([0, len(data)], np.int32)
+            return csr_array((data, columns, indptr), shape=(1, self.n_columns))
         parts = []
         for tokens in self._tokens(texts):
             rows = [group.weights.rows(group.count(tokens, grow=False)) for group in self._groups]
             parts.append(beside(rows, self.config.norm))
         return stacked(parts, self.n_columns)
+
+    def row(self, text: str) -> tuple[np.ndarray, np.ndarray]:
+        """The columns and the weights of one text, for those who need no matrix around them."""
+        self._check_fitted()
+        if self._single is None or len(text) > SINGLE_CHARACTERS:
+            one = self.transform([text])
+            return one.indices, one.data
+        codes = encode_one(text, lowercase=self.config.lowercase, nfkc=self.config.nfkc)
+        columns, data = single_row(codes, *self._single)
+        return columns, data
 
     @property
     def n_columns(self) -> int:
@@ -157,22 +168,21 @@ class TfidfFeatures:
             points = encode(texts[part], lowercase=self.config.lowercase, nfkc=self.config.nfkc)
             yield split(points, min_length=self.config.min_token_length)
 
+    def _check_fitted(self) -> None:
+        if not self._groups:
+            raise NotFittedError("the text features have not been fitted or loaded yet: call fit first")
+
     @cached_property
     def _single(self) -> tuple[Any, ...] | None:
         """The arguments of the short way for one text, which plain words and their runs can take."""
         group = self._groups[0]
-        plain = isinstance(group, TermGroup) and isinstance(group.tokens, Words) and self.config.stem is None
-        if not plain or len(self._groups) > 1:
+        if len(self._groups) > 1 or self.config.stem is not None or not isinstance(group, TermGroup):
             return None
-        return single_arguments(group.tokens.lexicon, group.ngrams, group.weights, self.config.min_token_length)
-
-    def _transform_one(self, text: str, arguments: tuple[Any, ...]) -> Any:
-        from scipy.sparse import csr_array
-
-        points = encode([text], lowercase=self.config.lowercase, nfkc=self.config.nfkc)
-        columns, data = single_row(points.codes, *arguments)
-        indptr = np.array([0, len(data)], np.int32)
-        return csr_array((data, columns, indptr), shape=(1, self.n_columns))
+        if not isinstance(group.tokens, Words):
+            return None
+        return single_arguments(
+            group.tokens.lexicon, group.ngrams, group.weights, self.config.min_token_length
+        )
 
 
 def _checked(texts: Sequence[str]) -> Sequence[str]:

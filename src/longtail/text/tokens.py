@@ -101,7 +101,7 @@ def split_document(
                 hashes[found] = value
                 found += 1
             first = -1
-        if kind == LETTER or kind == IDEOGRAPH:
+        if kind in (LETTER, IDEOGRAPH):
             first = at
             alone = kind == IDEOGRAPH
             value = extend_hash(_SEED, codes[at])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit, prange
+from scipy.sparse import csr_array
 
 from longtail.errors import DataError
 from longtail.text.config import TextConfig
@@ -33,10 +34,8 @@ class Weights:
     sublinear: bool
     l2: bool
 
-    def rows(self, counts: Counts) -> Any:
+    def rows(self, counts: Counts) -> csr_array:
         """The TF-IDF rows of documents, a ``csr_array`` of float32 with sorted columns."""
-        from scipy.sparse import csr_array
-
         sizes = _row_sizes(counts.indptr, counts.numbers, self.columns, self.n_tokens)
         indptr = np.zeros(len(sizes) + 1, np.int64)
         np.cumsum(sizes, out=indptr[1:])
@@ -100,7 +99,7 @@ def choose_columns(tally: Tally, orders: np.ndarray, shortest: int, config: Text
 
 
 @njit(cache=True)
-def column_of(number: int, columns: np.ndarray, n_tokens: int) -> int:
+def column_of(number: int, columns: np.ndarray, n_tokens: int) -> Any:
     """The column of a term number, or -1."""
     return columns[number if number < FIRST_RUN else number - FIRST_RUN + n_tokens]
 

@@ -54,7 +54,9 @@ class WordPieces:
         words, counts = Lexicon(), np.zeros(0, np.int64)
         for part in chunks(texts):
             numbers = words.add(_tokens(texts[part], config).spans)
-            counts = np.bincount(numbers, minlength=len(words)) + np.pad(counts, (0, len(words) - len(counts)))
+            counts = np.bincount(numbers, minlength=len(words)) + np.pad(
+                counts, (0, len(words) - len(counts))
+            )
         if len(words) == 0:
             raise DataError("word pieces cannot be learnt from texts without a word")
         spelled = words.spelling.to_list()
@@ -111,7 +113,9 @@ class WordPieces:
         indptr = np.zeros(len(words) + 1, np.int64)
         if not words:
             return indptr, np.zeros(0, np.int32)
-        rows = [found.ids for found in self._tokenizer.encode_batch_fast([_WORD_START + word for word in words])]
+        rows = [
+            found.ids for found in self._tokenizer.encode_batch_fast([_WORD_START + word for word in words])
+        ]
         np.cumsum([len(row) for row in rows], out=indptr[1:])
         return indptr, np.fromiter((piece for row in rows for piece in row), np.int32, int(indptr[-1]))
 

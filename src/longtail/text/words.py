@@ -10,6 +10,7 @@ import numpy as np
 from longtail.text.codepoints import encode
 from longtail.text.hash_table import HashTable
 from longtail.text.lexicon import Lexicon
+from longtail.text.stemming import stem_words
 from longtail.text.strings import Strings
 from longtail.text.tokens import Spans, Tokens, whole
 
@@ -34,7 +35,7 @@ class Words:
         if self.stem is None:
             spans = tokens.spans
             return tokens.indptr, self.lexicon.add(spans) if grow else self.lexicon.find(spans)
-        return tokens.indptr, self._stems(tokens.spans, grow)
+        return tokens.indptr, self._stems(self.stem, tokens.spans, grow)
 
     def spell(self) -> list[str]:
         """All words as strings."""
@@ -53,27 +54,27 @@ class Words:
         kept.seen, kept.stem_of = self.seen, new[self.stem_of]
         return kept
 
-    def _stems(self, spans: Spans, grow: bool) -> np.ndarray:
+    def _stems(self, language: str, spans: Spans, grow: bool) -> np.ndarray:
         if grow:
             words, firsts = self.seen.add(spans.hashes)
-            self.stem_of = np.concatenate([self.stem_of, self.lexicon.add(self._stemmed(spans.take(firsts)))])
-            return self.stem_of[words]
+            self.stem_of = np.concatenate(
+                [self.stem_of, self.lexicon.add(self._stemmed(language, spans.take(firsts)))]
+            )
+            return self.stem_of.take(words)
         words = self.seen.find(spans.hashes)
         unknown = np.flatnonzero(words < 0)
-        numbers = np.where(words < 0, np.int32(-1), self.stem_of[words])
+        numbers: np.ndarray = np.where(words < 0, np.int32(-1), self.stem_of[words])
         if len(unknown):
             table = HashTable()
             which, firsts = table.add(spans.hashes[unknown])
-            numbers[unknown] = self.lexicon.find(self._stemmed(spans.take(unknown[firsts])))[which]
+            numbers[unknown] = self.lexicon.find(self._stemmed(language, spans.take(unknown[firsts])))[which]
         return numbers
 
-    def _stemmed(self, words: Spans) -> Spans:
-        import Stemmer
-
+    @staticmethod
+    def _stemmed(language: str, words: Spans) -> Spans:
         spelled = Strings()
         spelled.append(words)
-        # A stemmer object is not safe to share between threads, and is cheap to make.
-        return whole(encode(Stemmer.Stemmer(self.stem).stemWords(spelled.to_list())))
+        return whole(encode(stem_words(language, spelled.to_list())))
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What has to be saved."""
