@@ -127,6 +127,17 @@ def test_a_reader_that_goes_away_is_no_noise(model: Path, tmp_path: Path) -> Non
     assert process.returncode == 141
 
 
+def test_a_stdout_that_is_full_or_closed(model: Path) -> None:
+    command = [sys.executable, "-m", "longtail", "info", str(model)]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (1, "longtail: no space is left on the disk\n")
+    closed = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&- >&-', "sh", *command], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert (closed.returncode, closed.stderr) == (0, "")
+
+
 def test_shell_completion_knows_the_commands() -> None:
     environment = {"_LONGTAIL_COMPLETE": "bash_complete", "COMP_WORDS": "longtail tr", "COMP_CWORD": "1"}
     done = subprocess.run(

@@ -55,3 +55,19 @@ def test_table_columns_are_aligned(capsys: pytest.CaptureFixture[str]) -> None:
     output.print_table([["a", "1"], ["longer", "22"]], indent="  ")
     output.print_table([])
     assert capsys.readouterr().out == "  a       1\n  longer  22\n"
+
+
+def test_a_terminal_gets_its_last_column_folded(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    rows = [["key", "a sentence that is longer than the room"], ["other", "short"]]
+    output.print_table(rows)
+    assert len(capsys.readouterr().out.splitlines()) == 2
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    output.print_table(rows)
+    assert capsys.readouterr().out.splitlines() == [
+        "key    a sentence that is",
+        "       longer than the room",
+        "other  short",
+    ]

@@ -63,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return shell_complete(
             longtail, {}, "longtail", "_LONGTAIL_COMPLETE", os.environ["_LONGTAIL_COMPLETE"]
         )
+    _open_closed_streams()
     session = Session()
     try:
         with _clean_termination():
@@ -132,6 +133,13 @@ def _operating_system(error: OSError) -> str:
     elif error.errno == errno.EFBIG:
         what = "the file would grow above the limit on file sizes"
     return f"{error.filename}: {what}" if error.filename else what
+
+
+def _open_closed_streams() -> None:
+    """Python has None for a stream that the caller closed; the empty device does as well and needs no care."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
 
 
 @contextmanager

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -48,13 +50,19 @@ def as_json(value: Any) -> bytes:
 
 
 def print_table(rows: Sequence[Sequence[str]], *, indent: str = "") -> None:
-    """Columns of plain text, as wide as they need to be."""
+    """Columns of plain text, as wide as they need to be; a terminal gets its last column folded."""
     if not rows:
         return
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    before = len(indent) + sum(widths[:-1]) + 2 * (len(widths) - 1)
+    room = shutil.get_terminal_size().columns - before if sys.stdout.isatty() else 0
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        click.echo(f"{indent}{'  '.join(cells)}".rstrip())
+        line = f"{indent}{'  '.join(cells)}".rstrip()
+        if 20 <= room < len(row[-1]):
+            folded = textwrap.wrap(row[-1], room)
+            line = ("\n" + " " * before).join([line[: before + len(folded[0])], *folded[1:]])
+        click.echo(line)
 
 
 def size_in_words(count: float) -> str:
