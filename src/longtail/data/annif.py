@@ -51,7 +51,7 @@ def parse(line: bytes) -> Record:
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    return {part: path for part, path in part_files(folder, (".tsv", ".csv")).items() if _fits_file(path)}
+    return part_files(folder, (".tsv", ".csv"))
 
 
 def _fits_file(path: Path) -> bool:

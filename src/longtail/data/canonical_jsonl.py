@@ -19,7 +19,7 @@ from longtail.data.row_folder import read_rows
 from longtail.errors import DataError, UsageError
 from longtail.types import Dataset, LabelSet
 
-ENDINGS = (".jsonl", ".ndjson")
+ENDINGS = (".jsonl", ".ndjson", ".json")
 
 
 def read(files: Mapping[str, Path], folder: Path | None, options: ReadOptions, report: Report) -> Parts:
@@ -99,10 +99,10 @@ def _folder_files(folder: Path) -> dict[str, Path]:
 
 
 def _fits_file(path: Path) -> bool:
-    if bare_name(path).endswith(ENDINGS):
+    if bare_name(path).endswith(ENDINGS[:2]):
         return True
     start = first_lines(path, 1)
-    return bool(start) and start[0].lstrip().startswith("{") and not bare_name(path).endswith(".ttl")
+    return bool(start) and start[0].lstrip().startswith("{")
 
 
 FORMAT = Format(

@@ -116,5 +116,9 @@ def _text(cell: Any) -> str:
 
 
 def _is_missing(cell: Any) -> bool:
-    # pandas has its own marks for nothing, which differ from themselves or are called NA.
-    return cell is None or cell == "" if not isinstance(cell, float) else math.isnan(cell)
+    if isinstance(cell, str):
+        return not cell
+    if isinstance(cell, float):
+        return math.isnan(cell)
+    # pandas has marks of its own for nothing, which can be compared with nothing.
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType")

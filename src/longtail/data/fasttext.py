@@ -59,7 +59,7 @@ def _files(folder: Path) -> dict[str, Path]:
         # fastText's own examples are called cooking.train and cooking.valid.
         named = sorted(path for stem in STEMS[part] for path in folder.glob(f"*.{stem}"))
         path = part_file(folder, part, _ENDINGS) or (named[0] if len(named) == 1 else None)
-        if path is not None and _fits_file(path):
+        if path is not None:
             found[part] = path
     return found
 

@@ -22,8 +22,8 @@ class Format:
     Args:
         name: as users write it.
         shape: what the files look like, for messages.
-        files: the file of each part in a folder; empty when the folder is not of this format.
-        fits_file: whether a single file is of this format.
+        files: the file of each part in a folder, by their names alone.
+        fits_file: whether a file is of this format, by its name and first lines.
         read: from the files of the parts (and the folder, unless it is a single file) to data.
         stream: the documents of one file in batches.
         write: the parts into a folder, if the format can be written.

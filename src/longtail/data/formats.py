@@ -47,7 +47,8 @@ def sniff(path: str | Path) -> str:
     if not place.exists():
         raise DataError("there is no such file or folder", path=place)
     for found in FORMATS.values():
-        if found.files(place) if place.is_dir() else found.fits_file(place):
+        files = found.files(place).values() if place.is_dir() else [place]
+        if any(found.fits_file(file) for file in files):
             return found.name
     known = "\n".join(f"  {found.name}: {found.shape}" for found in FORMATS.values())
     kind = "folder" if place.is_dir() else "file"

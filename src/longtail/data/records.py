@@ -51,13 +51,16 @@ def fail(problem: DataError) -> NoReturn:
 def parsed(
     lines: Iterable[tuple[int, bytes]], parse: Callable[[bytes], Record], path: str | Path, report: Report
 ) -> Iterator[Placed]:
-    """The records of the lines that are not blank; ``parse`` raises ValueError with what is wrong."""
+    """The records of the lines that are not blank (a tab is not: it may separate two empty fields).
+
+    ``parse`` raises ValueError with what is wrong.
+    """
     numbered = iter(lines)
     number = 0
     while True:
         try:
             for number, line in numbered:
-                if line and not line.isspace():
+                if line.strip(b" "):
                     yield number, parse(line)
             return
         except UnicodeDecodeError as error:

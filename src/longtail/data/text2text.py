@@ -112,7 +112,7 @@ def _weight(field: str) -> float:
 
 def _files(folder: Path) -> dict[str, Path]:
     found = {part: find_file(folder, _names(part)) for part in PARTS}
-    return {part: path for part, path in found.items() if path is not None and _fits_file(path)}
+    return {part: path for part, path in found.items() if path is not None}
 
 
 def _names(part: str) -> list[str]:

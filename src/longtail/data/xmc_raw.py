@@ -19,6 +19,7 @@ from longtail.data.row_folder import read_rows
 
 LABELS = "lbl.json"
 _TARGET = "target_ind"
+_NAMES = ("trn.json", "tst.json", "val.json")
 
 
 def read(files: Files, folder: Path | None, options: ReadOptions, report: Report) -> Parts:
@@ -95,6 +96,8 @@ def _files(folder: Path) -> dict[str, Path]:
 def _fits_file(path: Path) -> bool:
     if not bare_name(path).endswith((".json", ".jsonl")):
         return False
+    if bare_name(path) in _NAMES:
+        return True
     start = first_lines(path, 1)
     return bool(start) and start[0].lstrip().startswith("{") and f'"{_TARGET}"' in start[0]
 

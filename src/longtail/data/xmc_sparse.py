@@ -78,21 +78,22 @@ def is_sparse_file(path: Path, numbers: int) -> bool:
 
 def _files(folder: Path) -> dict[str, Path]:
     data = _named_file(folder, ("data",))
-    if data is not None and is_sparse_file(data, 3):
+    if data is not None:
         splits = [part for part, stems in _SPLIT_STEMS.items() if _named_file(folder, stems) is not None]
         return dict.fromkeys(splits or ["train"], data)
     found = {part: _named_file(folder, STEMS[part]) for part in PARTS}
-    return {part: path for part, path in found.items() if path is not None and is_sparse_file(path, 3)}
+    return {part: path for part, path in found.items() if path is not None}
 
 
 def _named_file(folder: Path, stems: tuple[str, ...]) -> Path | None:
     """The .txt file named so, or so behind an underscore as in bibtex_data.txt, in any case."""
-    there = [
+    texts = [path for path in sorted(folder.iterdir()) if path.is_file() and bare_name(path).endswith(".txt")]
+    stem_of = {path: bare_name(path).lower().removesuffix(".txt") for path in texts}
+    exact = [path for path, own in stem_of.items() if own in stems]
+    there = exact or [
         path
-        for path in sorted(folder.iterdir())
-        if path.is_file()
-        and (name := bare_name(path).lower()).endswith(".txt")
-        and any(name == f"{stem}.txt" or name.endswith(f"_{stem}.txt") for stem in stems)
+        for path, own in stem_of.items()
+        if own.endswith(tuple(f"_{stem}" for stem in stems)) and not own.startswith("filter_")
     ]
     if len(there) > 1:
         raise DataError(f"both {there[0].name} and {there[1].name} are there; keep one of them", path=folder)

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from longtail.data import ReadOptions, read_vocabulary
+from longtail.errors import DataError, MissingPackageError
+from tests.data.build import put
+
+TURTLE = """
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+<http://x/b> a skos:Concept ; skos:prefLabel "bee"@en, "Biene"@de ; skos:altLabel "honeybee"@en, "Imme"@de ;
+    skos:broader <http://x/a> ; skos:notation "7" .
+<http://x/a> a skos:Concept ; skos:prefLabel "insect"@en .
+<http://x/old> a skos:Concept ; skos:prefLabel "old"@en ; owl:deprecated true .
+"""
+
+
+def test_skos(tmp_path: Path) -> None:
+    path = put(tmp_path / "v.ttl.gz", TURTLE)
+    labels = read_vocabulary(path)
+    assert labels.ids == ["http://x/a", "http://x/b"]
+    assert labels.texts == ["insect", "bee"]
+    assert labels.extra is not None
+    assert labels.extra[1] == {"alt": ["honeybee"], "parents": ["http://x/a"], "notation": "7"}
+    german = read_vocabulary(path, options=ReadOptions(language="de"))
+    assert german.texts == ["insect", "Biene"]
+    with pytest.raises(DataError, match="no language 'fi'; there are de, en"):
+        read_vocabulary(path, options=ReadOptions(language="fi"))
+
+
+def test_bad_skos(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="is not valid RDF"):
+        read_vocabulary(put(tmp_path / "v.ttl", "this is no turtle"))
+    with pytest.raises(DataError, match="no skos:Concept"):
+        read_vocabulary(put(tmp_path / "w.ttl", "<u:a> <u:b> <u:c> ."))
+
+
+def test_skos_without_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rdflib", None)
+    with pytest.raises(MissingPackageError, match=r"longtail\[skos\]"):
+        read_vocabulary(put(tmp_path / "v.ttl", TURTLE))
+
+
+def test_csv_with_languages(tmp_path: Path) -> None:
+    path = put(
+        tmp_path / "v.csv", 'uri,label_fi,label_en,notation\n<u:1>,yksi,"one, first",\nu:2,kaksi,two,2\n'
+    )
+    labels = read_vocabulary(path)
+    assert labels.ids == ["u:1", "u:2"]
+    assert labels.texts == ["one, first", "two"]
+    assert labels.extra is not None
+    assert list(labels.extra) == [{}, {"notation": "2"}]
+    assert read_vocabulary(path, options=ReadOptions(language="fi")).texts == ["yksi", "kaksi"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "v.csv",
+            "uri,label_en\nu:1,a\nu:1,b\n",
+            r"line 3: the label id 'u:1' is there twice \(first in line 2\)",
+        ),
+        ("v.csv", "uri,label_en\nu:1\n", "line 2: there are 1 fields, but 2 columns"),
+        ("v.csv", "name,label_en\nu:1,a\n", "line 1: expected a column uri"),
+        ("v.csv", "uri,x\nu:1,a\n", "line 1: expected a column label_en"),
+        ("v.tsv", "u:1\ta\nu:2\n", "line 2: expected an address, a tab"),
+        ("v.doc", "u:1", "a vocabulary must be one of"),
+    ],
+)
+def test_bad_vocabularies(tmp_path: Path, name: str, content: str, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        read_vocabulary(put(tmp_path / name, content))
