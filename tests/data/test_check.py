@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from longtail import data
+from longtail.data.check import CheckReport
+from longtail.errors import DataError
+from tests.data.build import put
+
+
+def lines(*records: object) -> bytes:
+    return b"".join(orjson.dumps(record) + b"\n" for record in records)
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> CheckReport:
+    put(
+        tmp_path / "train.jsonl",
+        lines(
+            {"id": "a", "text": "Same  Text", "labels": ["x"]},
+            {"id": "b", "title": "", "labels": ["x", "stray"]},
+            {"id": "a", "text": "same text", "labels": []},
+            {"id": "c", "text": "other", "labels": ["x"]},
+        )
+        + b"{broken\n"
+        + lines({"id": "d", "text": 5, "labels": {}}),
+    )
+    put(
+        tmp_path / "test.jsonl",
+        lines({"id": "c", "text": "new"}, {"id": "e", "text": " OTHER\n"}, {"id": "f", "text": "g"}),
+    )
+    put(tmp_path / "labels.jsonl", lines({"id": "x", "text": "X"}, {"id": "c"}, {"id": "z"}, {"id": "x"}))
+    put(tmp_path / "filter_test.tsv", "c\tc\ne\tnobody\n")
+    return data.check(tmp_path)
+
+
+def test_counts(report: CheckReport) -> None:
+    train, test = report.parts["train"], report.parts["test"]
+    assert (train.documents, train.assignments, train.without_text, train.without_labels) == (4, 4, 1, 1)
+    assert (test.documents, test.assignments, test.without_labels) == (3, 0, 3)
+    assert (test.filter_pairs, test.unknown_filter_pairs) == (1, 1)
+    assert (report.labels, report.labels_without_text, report.labels_without_documents) == (4, 3, 2)
+    assert report.tail == {"0": 2, "1": 1, "2": 0, "3-5": 1, "6-20": 0, "21-100": 0, ">100": 0}
+    assert report.shared_ids == 0.25
+
+
+def test_places(report: CheckReport) -> None:
+    train = report.parts["train"]
+    assert train.duplicate_ids.examples == ("'a' in line 3, first in line 1",)
+    assert train.duplicate_texts.examples == ("'a' in line 3, first in line 1",)
+    assert report.unknown_labels.count == 1
+    assert report.unknown_labels.examples == ("'stray' in train.jsonl, line 2",)
+    assert report.leaks["train and test"].count == 2
+    assert report.leaks["train and test"].examples == (
+        "same id: test.jsonl, line 1 and train.jsonl, line 4",
+        "same text: test.jsonl, line 2 and train.jsonl, line 4",
+    )
+
+
+def test_problems_do_not_end_the_check(report: CheckReport) -> None:
+    assert not report.ok
+    assert [problem.split(": ", 1)[0].rsplit("/", 1)[1] for problem in report.problems] == [
+        "labels.jsonl, line 4",
+        "train.jsonl, line 5",
+        "train.jsonl, line 6",
+    ]
+
+
+def test_for_people_and_machines(report: CheckReport) -> None:
+    text = "\n".join(report.lines())
+    for part in (
+        "1 documents without text",
+        "problems: 3",
+        "labels.jsonl, line 4",
+        "1 filtered pairs",
+        "25.0% of the",
+    ):
+        assert part in text
+    plain = orjson.loads(orjson.dumps(report.to_dict()))
+    assert plain["parts"]["train"]["duplicate_ids"]["count"] == 1
+    assert plain["ok"] is False
+
+
+def test_row_numbers_are_no_ids(tmp_path: Path) -> None:
+    for part in ("train", "test"):
+        put(tmp_path / f"{part}.txt", f"__label__0 {part}\n__label__1 {part}s\n")
+    report = data.check(tmp_path)
+    assert report.ok
+    assert report.shared_ids == 0
+    assert report.leaks == {}
+    assert report.parts["train"].duplicate_ids.count == 0
+
+
+def test_a_row_in_both_splits_is_a_leak(tmp_path: Path) -> None:
+    put(tmp_path / "data.txt", "3 2 2\n0 0:1\n1 1:1\n0 0:1\n")
+    put(tmp_path / "train_split.txt", "1\n2\n")
+    put(tmp_path / "test_split.txt", "2\n3\n")
+    report = data.check(tmp_path)
+    assert report.leaks["train and test"].examples == ("same id: data.txt, line 3 and data.txt, line 3",)
+    assert report.parts["train"].without_text == 0
+
+
+def test_files_that_break_off(tmp_path: Path) -> None:
+    path = put(tmp_path / "train.jsonl.gz", lines(*({"text": str(i)} for i in range(5000))))
+    path.write_bytes(path.read_bytes()[:-500])
+    report = data.check(tmp_path)
+    assert "truncated" in report.problems[0]
+    put(tmp_path / "data.txt", "1 1 1\n0 5:1\n")
+    report = data.check(tmp_path / "data.txt")
+    assert "line 2: an index is not below" in report.problems[0]
+    assert report.lines()[-2] == "problems: 1"
+    with pytest.raises(DataError, match="no such file"):
+        data.check(tmp_path / "none")
+
+
+def test_an_empty_part(tmp_path: Path) -> None:
+    put(tmp_path / "train.jsonl", lines({"text": "a"}))
+    put(tmp_path / "test.jsonl", "")
+    assert data.check(tmp_path).problems == (f"{tmp_path / 'test.jsonl'}: there are no documents in it",)
