@@ -11,17 +11,20 @@ import tomllib
 import types
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from longtail.errors import ConfigError
 
-C = TypeVar("C")
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+C = TypeVar("C", bound="DataclassInstance")
 
 
 def from_dict(cls: type[C], data: Mapping[str, Any], *, where: str = "") -> C:
     """Build the dataclass ``cls`` (and the dataclasses in it) from nested mappings."""
     hints = get_type_hints(cls)
-    names = [f.name for f in dataclasses.fields(cls)]  # type: ignore[arg-type]
+    names = [f.name for f in dataclasses.fields(cls)]
     values: dict[str, Any] = {}
     for key, value in data.items():
         if key not in names:
@@ -107,10 +110,10 @@ def _coerce(hint: Any, value: Any, where: str) -> Any:
         if value not in args:
             raise ConfigError(f"'{where}' must be one of {', '.join(map(repr, args))}, not {value!r}")
         return value
-    if dataclasses.is_dataclass(hint):
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         if not isinstance(value, Mapping):
             raise ConfigError(f"'{where}' is a table of settings, not {value!r}")
-        return from_dict(hint, value, where=f"{where}.")  # type: ignore[arg-type]
+        return from_dict(hint, value, where=f"{where}.")
     if origin is tuple:
         if not isinstance(value, (list, tuple)):
             value = [value] if args[-1] is Ellipsis else value
