@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+import numpy as np
+
 from longtail.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -24,12 +26,16 @@ C = TypeVar("C", bound="DataclassInstance")
 def from_dict(cls: type[C], data: Mapping[str, Any], *, where: str = "") -> C:
     """Build the dataclass ``cls`` (and the dataclasses in it) from nested mappings."""
     hints = get_type_hints(cls)
-    names = [f.name for f in dataclasses.fields(cls)]
+    fields = [f for f in dataclasses.fields(cls) if f.init]
+    names = [f.name for f in fields]
     values: dict[str, Any] = {}
     for key, value in data.items():
         if key not in names:
             raise ConfigError(_unknown(f"{where}{key}", key, names, where))
         values[key] = _coerce(hints[key], value, f"{where}{key}")
+    missing = [f.name for f in fields if f.name not in values and _is_required(f)]
+    if missing:
+        raise ConfigError(f"the configuration key '{where}{missing[0]}' is missing and has no default")
     return cls(**values)
 
 
@@ -44,7 +50,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         return tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise ConfigError(f"there is no configuration file {path}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # wrong syntax, not UTF-8, or an integer of more than 4,300 digits
         raise ConfigError(f"{path} is not valid TOML: {error}") from None
     except OSError as error:
         raise ConfigError(f"cannot read the configuration {path}: {error.strerror}") from None
@@ -78,9 +84,14 @@ def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 def _parse_value(text: str) -> Any:
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        parsed = tomllib.loads(f"value = {text}")
+    except ValueError:
         return text
+    return parsed["value"] if len(parsed) == 1 else text
+
+
+def _is_required(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
 def _unknown(full: str, key: str, names: list[str], where: str) -> str:
@@ -102,12 +113,15 @@ def _plain(value: Any) -> Any:
 def _coerce(hint: Any, value: Any, where: str) -> Any:
     """``value`` as the annotated type, or a ConfigError that says what was expected."""
     origin, args = get_origin(hint), get_args(hint)
+    if isinstance(value, np.generic):
+        value = value.item()  # numbers from np.logspace and the like are numbers too
     if hint is Any:
         return value
     if origin in (Union, types.UnionType):
         return _coerce_union(args, value, where)
     if origin is Literal:
-        if value not in args:
+        # By type too: 1 == True == 1.0, but only one of them is what the author of the setting meant.
+        if not any(type(value) is type(choice) and value == choice for choice in args):
             raise ConfigError(f"'{where}' must be one of {', '.join(map(repr, args))}, not {value!r}")
         return value
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
