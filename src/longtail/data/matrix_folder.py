@@ -11,7 +11,7 @@ import numpy as np
 
 from longtail.data.label_file import read_label_names
 from longtail.data.pair_files import read_filter, read_numbered_filter
-from longtail.data.parts import STEMS, Part, Parts, find_file
+from longtail.data.parts import STEMS, Part, Parts, find_file, part_of_name
 from longtail.data.records import Batch, Report, fail
 from longtail.errors import DataError, UsageError
 from longtail.types import Dataset, Documents, LabelSet
@@ -34,29 +34,32 @@ def column_labels(folder: Path, n_labels: int, report: Report = fail) -> tuple[L
 
 
 def numbered_part(
-    name: str, path: Path, features: csr_array, target: csr_array, labels: LabelSet, *, first_line: int = 2
+    path: Path, features: csr_array, target: csr_array, labels: LabelSet, *, first_line: int = 2
 ) -> Part:
     """A part whose documents are rows, with the filter file that may be beside it."""
     documents = Documents.from_features(features)
     filtered = None
-    filters = filter_file(path.parent, name)
+    filters = filter_file(path)
     if filters is not None:
         filtered = read_numbered_filter(filters, target.shape)
     lines = np.arange(first_line, first_line + len(documents))
     return Part(Dataset(documents, labels, target, filtered), path, lines, numbered=True)
 
 
-def filter_file(folder: Path, part: str) -> Path | None:
-    """The file of number pairs that are never scored, as the XMC repository calls it."""
+def filter_file(path: Path) -> Path | None:
+    """The file of number pairs that are never scored, by the XMC repository's names, beside that of a part."""
+    part = part_of_name(path)
+    if part is None:
+        return None
     names = [f"filter_labels_{part}.txt", *(f"{stem}_filter_labels.txt" for stem in STEMS[part])]
-    return find_file(folder, names)
+    return find_file(path.parent, names)
 
 
 def with_numbered_filters(found: Parts) -> Parts:
     """The parts with the pairs of the filter files beside them, which go by row and column numbers."""
     parts = {}
     for name, part in found.parts.items():
-        path = filter_file(part.path.parent, name)
+        path = filter_file(part.path)
         data, unknown = part.data, 0
         if path is not None and found.listed is not None:
             data = replace(data, filtered=read_numbered_filter(path, data.Y.shape))

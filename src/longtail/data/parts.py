@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,8 @@ STEMS = {
     "test": ("test", "tst", "testing"),
 }
 """The names of a part in file names."""
+
+_WORD_BREAKS = re.compile(r"[^a-z]+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +75,7 @@ def part_files(folder: Path, endings: Sequence[str]) -> dict[str, Path]:
     return {part: path for part, path in found.items() if path is not None}
 
 
-def part_of_name(name: str) -> str | None:
-    """The part that a file's name speaks of, if it does."""
-    stem = name.split(".")[0].lower()
-    return next((part for part, stems in STEMS.items() if stem in stems), None)
+def part_of_name(path: Path) -> str | None:
+    """The part that a file's name speaks of, as in train.csv, tst_X_Xf.txt or X.trn.npz; None if it does not."""
+    words = _WORD_BREAKS.split(path.name.lower())
+    return next((part for part, stems in STEMS.items() if any(stem in words for stem in stems)), None)

@@ -47,7 +47,7 @@ def read(files: Files, folder: Path | None, options: ReadOptions, report: Report
         if other.shape[1] != target.shape[1]:
             raise DataError("the parts have different numbers of labels", path=files[part])
     labels, labels_path = item_labels(folder or next(iter(files.values())).parent, target.shape[1], report)
-    parts = {part: _part(part, files[part], *pair, labels) for part, pair in found.items()}
+    parts = {part: _part(files[part], *pair, labels) for part, pair in found.items()}
     return Parts(labels, None if labels_path is None else len(labels), parts, labels_path)
 
 
@@ -140,8 +140,8 @@ def one_line(text: str) -> str:
     return " ".join(text.replace("\0", " ").replace("\ufeff", " ").split())
 
 
-def _part(name: str, path: Path, features: csr_array, target: csr_array, labels: LabelSet) -> Part:
-    part = numbered_part(name, path, features, target, labels, first_line=1)
+def _part(path: Path, features: csr_array, target: csr_array, labels: LabelSet) -> Part:
+    part = numbered_part(path, features, target, labels, first_line=1)
     texts_path = find_file(path.parent, [path.name.replace(".npz", ".txt")])
     if texts_path is None:
         return part

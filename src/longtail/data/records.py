@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
@@ -18,8 +17,8 @@ from longtail.types import Documents
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
-"""The extra keys of a record that has none; one object for all of them."""
+NOTHING: Mapping[str, Any] = {}
+"""The extra keys of a record that has none: one object for all of them, never to be changed."""
 
 
 class Record(NamedTuple):

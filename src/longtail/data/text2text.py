@@ -34,7 +34,7 @@ def read(files: Files, folder: Path | None, options: ReadOptions, report: Report
     found = read_rows(
         files, lambda path: records(path, names, report), report, labels=labels, labels_path=labels_path
     )
-    return found if folder is None else with_numbered_filters(found)
+    return with_numbered_filters(found)
 
 
 def records(path: Path, names: Sequence[str] | None, report: Report = fail) -> Iterator[Placed]:

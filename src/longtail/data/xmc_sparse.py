@@ -43,7 +43,7 @@ def read(files: Files, folder: Path | None, options: ReadOptions, report: Report
     labels, labels_path = column_labels(home, n_labels, report)
     parts = {}
     for name, path in files.items():
-        part = numbered_part(name, path, *found[path], labels)
+        part = numbered_part(path, *found[path], labels)
         split = None if folder is None else _named_file(folder, _SPLIT_STEMS.get(name, ()))
         parts[name] = (
             part if split is None else _chosen(part, _row_numbers(split, options.split, len(part.data)))

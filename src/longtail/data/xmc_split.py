@@ -43,7 +43,7 @@ def read(files: Files, folder: Path | None, options: ReadOptions, report: Report
             raise DataError("the parts have different numbers of labels", path=files[part], line=1)
     home = folder or next(iter(files.values())).parent
     labels, labels_path = column_labels(home, target.shape[1], report)
-    parts = {part: numbered_part(part, files[part], *pair, labels) for part, pair in found.items()}
+    parts = {part: numbered_part(files[part], *pair, labels) for part, pair in found.items()}
     return Parts(labels, None if labels_path is None else len(labels), parts, labels_path)
 
 
