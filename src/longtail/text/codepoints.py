@@ -55,12 +55,11 @@ def encode_one(text: str, *, lowercase: bool = False, nfkc: bool = False) -> np.
 
 
 def _prepared(text: str, lowercase: bool, nfkc: bool) -> str:
-    try:
-        if nfkc and not text.isascii():
-            text = compatible(text)
-        return text.lower() if lowercase else text
-    except AttributeError:
-        raise UsageError(f"the texts must be strings, not {type(text).__name__}") from None
+    if not isinstance(text, str):
+        raise UsageError(f"the texts must be strings, not {type(text).__name__}")
+    if nfkc and not text.isascii():
+        text = compatible(text)
+    return text.lower() if lowercase else text
 
 
 def _codes(text: str) -> np.ndarray:

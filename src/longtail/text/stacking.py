@@ -6,6 +6,11 @@ import numpy as np
 from scipy.sparse import csr_array, hstack
 
 
+def narrow(indptr: np.ndarray) -> np.ndarray:
+    """Row offsets as int32 where they fit: wide ones would make scipy widen the column numbers as well."""
+    return indptr.astype(np.int32) if indptr[-1] < 2**31 else indptr
+
+
 def beside(groups: list[csr_array], norm: str) -> csr_array:
     """The columns of all groups in one matrix; rows of length one stay so, each group weighing the same."""
     if len(groups) == 1:
@@ -23,9 +28,7 @@ def stacked(parts: list[csr_array], n_columns: int) -> csr_array:
     if len(parts) == 1:
         return parts[0]
     sizes = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.indptr) for part in parts)])
-    indptr = np.cumsum(sizes)
-    # Narrow offsets where they fit: other libraries take int32 matrices only.
-    indptr = indptr.astype(np.int32) if indptr[-1] < 2**31 else indptr
+    indptr = narrow(np.cumsum(sizes))
     indices, data = np.empty(int(indptr[-1]), np.int32), np.empty(int(indptr[-1]), np.float32)
     parts.reverse()
     at = 0

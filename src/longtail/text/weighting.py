@@ -14,6 +14,7 @@ from longtail.errors import DataError
 from longtail.text.config import TextConfig
 from longtail.text.counting import Counts, Tally
 from longtail.text.ngrams import FIRST_RUN
+from longtail.text.stacking import narrow
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Weights:
         indptr = np.zeros(len(sizes) + 1, np.int64)
         np.cumsum(sizes, out=indptr[1:])
         columns, data = _fill_rows(counts.indptr, counts.numbers, counts.counts, indptr, *self.arguments())
-        return csr_array((data, columns, indptr), shape=(len(sizes), len(self.idf)))
+        return csr_array((data, columns, narrow(indptr)), shape=(len(sizes), len(self.idf)))
 
     def arguments(self) -> tuple[Any, ...]:
         """What ``weigh_row`` takes after the row."""

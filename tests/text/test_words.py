@@ -1,0 +1,32 @@
+import numpy as np
+
+from longtail.text.codepoints import encode
+from longtail.text.tokens import Tokens, split
+from longtail.text.words import Words
+
+
+def tokens(*texts: str) -> Tokens:
+    return split(encode(texts))
+
+
+def test_words_keep_their_number() -> None:
+    words = Words()
+    assert words.numbers(tokens("a b", "b c"), grow=True)[1].tolist() == [0, 1, 1, 2]
+    assert words.numbers(tokens("c d"), grow=False)[1].tolist() == [2, -1]
+    assert words.spell() == ["a", "b", "c"]
+
+
+def test_words_of_one_stem_are_one_word() -> None:
+    words = Words("english")
+    assert words.numbers(tokens("running dogs", "dog runs"), grow=True)[1].tolist() == [0, 1, 1, 0]
+    assert words.spell() == ["run", "dog"]
+    # "dogged" was never seen, but its stem was; "cat" and its stem were not.
+    assert words.numbers(tokens("dogged run cats dogged"), grow=False)[1].tolist() == [1, 0, -1, 1]
+
+
+def test_dropped_stems_are_unknown_also_after_loading() -> None:
+    words = Words("english")
+    words.numbers(tokens("running dogs cats"), grow=True)
+    kept = Words.from_arrays(words.keep(np.array([1, 2])).arrays(), "english")
+    assert kept.numbers(tokens("run running dog cat"), grow=False)[1].tolist() == [-1, -1, 0, 1]
+    assert kept.spell_one(1) == "cat"
