@@ -63,7 +63,7 @@ def npz(path: Path, **changes: object) -> Path:
         ({"data": np.array([1, np.nan])}, "a value is not a finite number"),
         ({"indptr": np.array([0, 2, 1])}, "the matrix is inconsistent"),
         ({"indptr": np.array([0, 2])}, "the matrix is inconsistent"),
-        ({"format": np.array(b"coo")}, "not coo"),
+        ({"format": np.array(b"dia")}, "not dia"),
         ({"data": np.array([{}, 1], dtype=object)}, "without pickle"),
     ],
 )
