@@ -61,6 +61,12 @@ class Documents(Sequence[Document]):
             source = [source]
         if _is_sparse(source):
             return cls.from_features(source)
+        if isinstance(source, Mapping) or getattr(source, "ndim", 1) != 1 or not isinstance(source, Iterable):
+            # Iterating over a record or a table would take its keys or column names for texts.
+            raise UsageError(
+                f"documents must be texts or a sparse matrix, not a {type(source).__name__}: "
+                "pass the column with the texts, or scipy.sparse.csr_array of a table of features"
+            )
         rows: list[Any] = list(source)
         wrong = next((i for i, row in enumerate(rows) if not isinstance(row, (str, Document))), None)
         if wrong is not None:
@@ -158,6 +164,7 @@ class LabelSet:
 class Dataset:
     """Documents, labels and the sparse matrix ``Y`` (documents x labels, float32) that joins them.
 
+    ``Y`` stores each pair once, in the order of the columns, and no zeros: what is stored is a label.
     ``filtered`` (same shape) marks pairs that are never scored, such as a document as its own label.
     """
 
@@ -173,6 +180,8 @@ class Dataset:
                 raise UsageError(
                     f"{name} has shape {matrix.shape}, but there are {shape[0]} documents and {shape[1]} labels"
                 )
+            if matrix is not None:
+                object.__setattr__(self, name, _canonical(matrix))
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -193,7 +202,7 @@ class Dataset:
         """
         from scipy.sparse import csr_array
 
-        documents = Documents.of([str(text) for text in texts])
+        documents = Documents.of(["" if _is_missing(text) else str(text) for text in texts])
         if _is_sparse(tags):
             Y = csr_array(tags, dtype=np.float32)
             names = [str(i) for i in range(Y.shape[1])]
@@ -201,13 +210,14 @@ class Dataset:
                 raise UsageError(
                     "tags is a matrix, so label_texts must be a list in the order of its columns"
                 )
-            return cls(documents, LabelSet(names, list(label_texts or [""] * len(names))), Y)
-        rows = [[tag] if isinstance(tag, str) else [str(t) for t in tag] for tag in tags]
+            label_column = [""] * len(names) if label_texts is None else [str(text) for text in label_texts]
+            return cls(documents, LabelSet(names, label_column), Y)
+        rows = _tag_lists(tags)
         if len(rows) != len(documents):
             raise UsageError(f"{len(documents)} texts but {len(rows)} lists of tags")
         if label_texts is not None and not isinstance(label_texts, Mapping):
             raise UsageError("label_texts must be a mapping from label id to text")
-        known = dict(label_texts or {})
+        known = {str(label): str(text) for label, text in (label_texts or {}).items()}
         labels = LabelSet(list(known), list(known.values())).extended(tag for row in rows for tag in row)
         return cls(documents, labels, label_matrix(rows, labels))
 
@@ -259,6 +269,7 @@ class Dataset:
                 digest.update("".join(part).encode("utf-8", "surrogatepass"))
         for matrix in (self.Y, self.documents.features):
             if matrix is not None:
+                matrix = _canonical(matrix)
                 digest.update(np.asarray(matrix.shape, dtype="<i8").tobytes())
                 digest.update(matrix.indptr.astype("<i8").tobytes())
                 digest.update(matrix.indices.astype("<i8").tobytes())
@@ -322,7 +333,10 @@ def label_matrix(rows: Sequence[Iterable[str]], labels: LabelSet) -> csr_array:
     from scipy.sparse import csr_array
 
     index = labels.index
-    columns = [sorted({index[label] for label in row}) for row in rows]
+    try:
+        columns = [sorted({index[label] for label in row}) for row in rows]
+    except KeyError as error:
+        raise UsageError(f"the label {error.args[0]!r} is not in the label set") from None
     indptr = np.concatenate([[0], np.cumsum([len(c) for c in columns], dtype=np.int64)])
     indices = np.fromiter((c for row in columns for c in row), dtype=np.int32, count=int(indptr[-1]))
     data = np.ones(len(indices), np.float32)
@@ -332,13 +346,40 @@ def label_matrix(rows: Sequence[Iterable[str]], labels: LabelSet) -> csr_array:
 def _move_columns(matrix: csr_array, columns: np.ndarray, n_columns: int) -> csr_array:
     from scipy.sparse import csr_array
 
-    coo = matrix.tocoo()
-    keep = columns[coo.col] >= 0
-    moved = csr_array(
-        (coo.data[keep], (coo.row[keep], columns[coo.col[keep]])), shape=(matrix.shape[0], n_columns)
-    )
-    moved.sort_indices()
-    return moved
+    pairs = matrix.tocoo()
+    target = columns[pairs.col]
+    keep = target >= 0
+    return csr_array((pairs.data[keep], (pairs.row[keep], target[keep])), shape=(matrix.shape[0], n_columns))
+
+
+def _canonical(matrix: csr_array) -> csr_array:
+    """The same matrix with sorted columns, no pair twice and no stored zeros; the caller's own is left alone."""
+    if matrix.has_canonical_format and matrix.data.all():
+        return matrix
+    matrix = matrix.copy()
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def _tag_lists(tags: Any) -> list[list[str]]:
+    if getattr(tags, "ndim", 1) != 1:
+        raise UsageError(
+            f"tags is a table of shape {tags.shape}: pass scipy.sparse.csr_array(tags) if its columns are labels, "
+            "or a list of label ids a document"
+        )
+    if isinstance(tags, (str, Mapping)) or not isinstance(tags, Iterable):
+        raise UsageError(f"tags must be a list of label ids a document, not a {type(tags).__name__}")
+    rows = list(tags)
+    wrong = next((i for i, row in enumerate(rows) if not isinstance(row, Iterable)), None)
+    if wrong is not None:
+        raise UsageError(f"the tags of document {wrong} are {rows[wrong]!r}, not a list of label ids")
+    return [[row] if isinstance(row, str) else [str(tag) for tag in row] for row in rows]
+
+
+def _is_missing(value: Any) -> bool:
+    # None and the NaN of a pandas column; NaN alone differs from itself.
+    return value is None or (isinstance(value, float) and value != value)
 
 
 def _is_sparse(source: Any) -> bool:

@@ -65,10 +65,10 @@ class TreeSearch:
 
 
 @njit(nogil=True, cache=True)
-def _slot(feature: int, size: int) -> int:
+def _slot(feature: int, size: int) -> np.int64:
     """Where to look first for a feature in a table of ``size`` (a power of two) slots."""
     mixed = (np.uint64(feature) * np.uint64(2654435769)) & np.uint64(0xFFFFFFFF)
-    return int((mixed * np.uint64(size)) >> np.uint64(32))
+    return np.int64((mixed * np.uint64(size)) >> np.uint64(32))
 
 
 @njit(nogil=True, cache=True)

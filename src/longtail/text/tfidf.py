@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -10,6 +11,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from scipy.sparse import csr_array
 
+from longtail import threads
 from longtail.config import from_dict, to_dict
 from longtail.errors import NotFittedError, UsageError
 from longtail.storage import read_arrays, read_json, write_arrays, write_json
@@ -26,7 +28,10 @@ from longtail.text.wordpiece import WordPieces
 from longtail.text.words import Words
 
 SINGLE_CHARACTERS = 1 << 15
-"""Up to this length one text is not worth waking other threads for."""
+"""Up to this length one text takes the short way."""
+
+FEW_TEXTS = 64
+"""Up to so many short texts are not worth waking other threads for."""
 
 Group = TermGroup | CharGroup
 
@@ -52,7 +57,8 @@ class TfidfFeatures:
 
     def fit_transform(self, texts: Sequence[str], extra_texts: Sequence[str] = ()) -> csr_array:
         """Learn the terms as ``fit`` does, and give the rows of ``texts`` as ``transform`` does."""
-        weights, kept = self._learn(_checked(texts), _checked(extra_texts), keep=True)
+        texts = _checked(texts)
+        weights, kept = self._learn(texts, _checked(extra_texts), keep=True)
         parts = []
         for counts in kept:
             parts.append(beside([w.rows(c) for w, c in zip(weights, counts, strict=True)], self.config.norm))
@@ -69,9 +75,10 @@ class TfidfFeatures:
             indptr = np.array([0, len(data)], np.int32)
             return csr_array((data, columns, indptr), shape=(1, self.n_columns))
         parts = []
-        for tokens in self._tokens(texts):
-            rows = [group.weights.rows(group.count(tokens, grow=False)) for group in self._groups]
-            parts.append(beside(rows, self.config.norm))
+        with _threads_for(texts):
+            for tokens in self._tokens(texts):
+                rows = [group.weights.rows(group.count(tokens, grow=False)) for group in self._groups]
+                parts.append(beside(rows, self.config.norm))
         return stacked(parts, self.n_columns)
 
     def row(self, text: str) -> tuple[np.ndarray, np.ndarray]:
@@ -189,6 +196,12 @@ def _checked(texts: Sequence[str]) -> Sequence[str]:
     if isinstance(texts, str):
         raise UsageError("the texts must be a list of strings, not one string")
     return texts if isinstance(texts, (list, tuple)) else list(texts)
+
+
+def _threads_for(texts: Sequence[str]) -> AbstractContextManager[object]:
+    """One thread for few short texts: waking others takes longer than the work, above all on a busy machine."""
+    few = len(texts) <= FEW_TEXTS and sum(map(len, texts)) <= FEW_TEXTS * SINGLE_CHARACTERS // 16
+    return threads.limit(1) if few else nullcontext()
 
 
 def _writable(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

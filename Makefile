@@ -1,0 +1,54 @@
+# make demo: set up, make data, train, evaluate, show predictions. make test: set up, run every test.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help setup demo test slow lint format clean
+
+help:
+	@echo "make demo    set up, generate data, train, evaluate, show predictions"
+	@echo "make test    set up, run the test suite"
+	@echo "make slow    the tests that take minutes"
+	@echo "make lint    ruff, mypy, import-linter, codespell"
+	@echo "make format  format the code"
+	@echo "make clean   remove what the targets above made"
+
+setup: $(READY)
+
+# torch comes first and alone: asked for by another package, pip would choose a build with gigabytes of CUDA.
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "longtail needs Python 3.11 or newer; set it with: make PYTHON=python3.11 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check "$$(grep '^torch==' requirements.lock)"
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(READY)
+
+demo: $(READY)
+	$(BIN)/longtail data synthetic --labels 2000 -o .demo/data --force
+	$(BIN)/longtail train .demo/data -o .demo/model --force
+	$(BIN)/longtail evaluate .demo/model .demo/data --html .demo/report.html --force
+	$(BIN)/python examples/show_predictions.py .demo/model .demo/data
+	@echo "The report with plots: .demo/report.html"
+
+test: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+slow: $(READY)
+	$(BIN)/python -m pytest -m slow
+
+lint: $(READY)
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/codespell
+
+format: $(READY)
+	$(BIN)/ruff format src tests benchmarks examples
+	$(BIN)/ruff check --fix src tests benchmarks examples
+
+clean:
+	rm -rf $(VENV) .demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,210 @@
+"""What every system must do, on planted data with known answers. A new system joins by being in the registry."""
+
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pytest
+
+import longtail
+from longtail import threads
+from longtail.errors import NotFittedError, UsageError
+from longtail.systems import REGISTRY, create, get
+from longtail.systems.base import System
+from longtail.types import Dataset, Document, Documents, TopK
+from tests.planted import planted
+
+FASTEST: dict[str, dict[str, object]] = {"linear": {"tree": {"leaf_size": 8, "arity": 4}}}
+"""Settings that make a system exercise all its parts on small data."""
+
+
+@pytest.fixture(scope="module")
+def data() -> dict[str, Dataset]:
+    return planted(n_documents=400, n_labels=40, seed=0)
+
+
+@pytest.fixture(scope="module", params=sorted(REGISTRY))
+def system(request: pytest.FixtureRequest, data: dict[str, Dataset]) -> System:
+    return create(request.param, FASTEST.get(request.param)).fit(data["train"], valid=data["valid"])
+
+
+def untrained(system: System) -> System:
+    return type(system)(system.config)
+
+
+def same(one: TopK, other: TopK) -> bool:
+    return bool((one.labels == other.labels).all() and (one.scores == other.scores).all())
+
+
+def folder_bytes(folder: Path) -> dict[str, bytes]:
+    return {str(f.relative_to(folder)): f.read_bytes() for f in sorted(folder.rglob("*")) if f.is_file()}
+
+
+def test_its_name_is_its_registry_name(system: System) -> None:
+    assert get(system.name) is type(system)
+
+
+def test_the_planted_labels_are_found(system: System, data: dict[str, Dataset]) -> None:
+    p_at_1 = system.evaluate(data["test"]).figures["P@1"]["value"]
+    floor = 100 * data["test"].Y[:, [int(data["train"].label_counts.argmax())]].sum() / len(data["test"])
+    assert p_at_1 >= (floor if system.name == "dummy" else max(80, floor))
+
+
+def test_the_answer_has_the_shape_and_order_that_topk_promises(
+    system: System, data: dict[str, Dataset]
+) -> None:
+    answer = system.predict(data["test"], k=7)
+    assert answer.labels.shape == answer.scores.shape == (len(data["test"]), 7)
+    assert answer.labels.dtype == np.int32
+    assert answer.scores.dtype == np.float32
+    assert np.isfinite(answer.scores).all()
+    assert (answer.scores[:, 1:] <= answer.scores[:, :-1]).all()
+    assert answer.labels.max() < len(data["train"].labels)
+    assert all(len(set(row[row >= 0])) == (row >= 0).sum() for row in answer.labels)
+
+
+def test_alone_or_in_a_batch_the_answer_is_the_same(system: System, data: dict[str, Dataset]) -> None:
+    together = system.predict(data["test"], k=5)
+    alone = TopK.stack(
+        [system.predict(data["test"].documents[i : i + 1], k=5) for i in range(len(data["test"]))]
+    )
+    assert same(together, alone)
+
+
+def test_the_order_of_documents_does_not_matter(system: System, data: dict[str, Dataset]) -> None:
+    order = np.random.default_rng(0).permutation(len(data["test"]))
+    forward, shuffled = system.predict(data["test"]), system.predict(data["test"].take(order))
+    assert same(TopK(forward.labels[order], forward.scores[order]), shuffled)
+
+
+def test_batches_join_seamlessly(
+    system: System, data: dict[str, Dataset], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = system.predict(data["test"])
+    monkeypatch.setattr("longtail.systems.base.BATCH_SIZE", 7)
+    assert same(whole, system.predict(data["test"]))
+
+
+def test_a_smaller_k_is_the_head_of_a_larger_one(system: System, data: dict[str, Dataset]) -> None:
+    many, few = system.predict(data["test"], k=8), system.predict(data["test"], k=3)
+    assert same(TopK(many.labels[:, :3], many.scores[:, :3]), few)
+
+
+def test_a_saved_model_gives_the_same_scores(
+    system: System, data: dict[str, Dataset], tmp_path: Path
+) -> None:
+    system.save(tmp_path / "model")
+    again = longtail.load(tmp_path / "model")
+    assert same(system.predict(data["test"]), again.predict(data["test"]))
+    assert again.config == system.config
+    assert again.labels_.ids == system.labels_.ids
+    assert again.labels_.texts == system.labels_.texts
+    assert again.facts_ == system.facts_
+    again.save(tmp_path / "copy")
+    assert folder_bytes(tmp_path / "model") == folder_bytes(tmp_path / "copy")
+
+
+def test_same_data_and_seed_same_bytes_with_one_and_two_threads(
+    system: System, data: dict[str, Dataset], tmp_path: Path
+) -> None:
+    for jobs in (1, 2):
+        with threads.limit(jobs):
+            untrained(system).fit(data["train"], valid=data["valid"]).save(tmp_path / str(jobs))
+    assert folder_bytes(tmp_path / "1") == folder_bytes(tmp_path / "2")
+
+
+def test_k_above_the_number_of_labels_is_padded(system: System, data: dict[str, Dataset]) -> None:
+    n_labels = len(data["train"].labels)
+    answer = system.predict(data["test"].take([0]), k=n_labels + 10)
+    assert answer.k == n_labels + 10
+    assert (answer.labels[0, n_labels:] == -1).all()
+    assert (answer.scores[answer.labels < 0] == 0).all()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   ", "\n", "zzzz qqqq unheardof", "\x00", "\ud800", "語", "w" * 100_000]
+)
+def test_any_text_gets_an_answer(system: System, text: str) -> None:
+    answer = system.predict([text], k=3)
+    assert answer.labels.shape == (1, 3)
+    assert np.isfinite(answer.scores).all()
+
+
+def test_no_documents_no_answers(system: System) -> None:
+    assert system.predict([], k=4).labels.shape == (0, 4)
+
+
+def test_a_string_a_document_and_a_title_are_all_taken(system: System, data: dict[str, Dataset]) -> None:
+    text = data["test"].documents.joined()[0]
+    answers = [system.predict(d) for d in (text, [text], Document("x", text=text), Documents.of([text]))]
+    assert all(same(answers[0], other) for other in answers[1:])
+
+
+def test_a_label_without_documents_and_a_document_without_labels_are_no_obstacle(system: System) -> None:
+    train = Dataset.from_texts(
+        ["red apple", "green pear", "nothing of note", "red pear"],
+        [["r"], ["g"], [], ["r", "g"]],
+        {"never": "seen"},
+    )
+    fitted = untrained(system).fit(train)
+    answer = fitted.predict(["red"], k=3)
+    assert (answer.labels >= -1).all()
+    report = fitted.evaluate(train)
+    assert report.counts["documents"] == 4
+
+
+@pytest.mark.parametrize(
+    ("texts", "tags"), [(["a"], [["x"]]), (["a", "b"], [["x"], ["x"]]), (["a", "b"], [["x"], ["y"]])]
+)
+def test_the_smallest_data_sets_train(system: System, texts: list[str], tags: list[list[str]]) -> None:
+    fitted = untrained(system).fit(Dataset.from_texts(texts, tags))
+    assert fitted.predict(["a"], k=1).labels[0, 0] == 0
+
+
+def test_nothing_to_learn_from_is_said(system: System) -> None:
+    with pytest.raises(UsageError, match="no document"):
+        untrained(system).fit(Dataset.from_texts([], []))
+    with pytest.raises(UsageError, match="no document has a label"):
+        untrained(system).fit(Dataset.from_texts(["a"], [[]]))
+
+
+def test_labels_that_training_never_had_count_as_misses(system: System, data: dict[str, Dataset]) -> None:
+    test = Dataset.from_texts(data["test"].documents.joined(), [["unheard of"]] * len(data["test"]))
+    report = system.evaluate(test)
+    assert report.figures["P@1"]["value"] == report.figures["R@5"]["value"] == 0
+
+
+def test_untrained_says_so(system: System, tmp_path: Path) -> None:
+    fresh = untrained(system)
+    with pytest.raises(NotFittedError, match="not trained"):
+        fresh.predict(["a"])
+    with pytest.raises(NotFittedError, match="not trained"):
+        fresh.save(tmp_path / "model")
+
+
+def test_a_wrong_k_and_a_wrong_document_are_refused(system: System) -> None:
+    with pytest.raises(UsageError, match="k must be"):
+        system.predict(["a"], k=0)
+    with pytest.raises(UsageError, match="document 1 is a int"):
+        system.predict(cast("list[str]", ["a", 3]))
+
+
+def test_revealed_labels_are_refused_by_systems_that_cannot_use_them(system: System) -> None:
+    if not system.capabilities.revealed_labels:
+        with pytest.raises(UsageError, match="already known"):
+            system.predict(["a"], revealed=[["x"]])
+
+
+def test_feature_matrices_are_taken_or_refused_as_declared(system: System, data: dict[str, Dataset]) -> None:
+    rng = np.random.default_rng(0)
+    Y = data["train"].Y
+    X = rng.random((Y.shape[0], 12)).astype(np.float32)
+    matrix = Dataset.from_matrix(X, Y)
+    if not system.capabilities.features:
+        with pytest.raises(UsageError, match="feature matrix"):
+            untrained(system).fit(matrix)
+        return
+    fitted = untrained(system).fit(matrix)
+    assert fitted.predict(matrix.documents, k=2).labels.shape == (len(matrix), 2)
+    with pytest.raises(UsageError, match="not finite"):
+        untrained(system).fit(Dataset.from_matrix(np.where(X > 0.99, np.nan, X), Y))
