@@ -48,7 +48,8 @@ def run_all(work: Callable[[T], R], tasks: Sequence[T], done: Callable[[T], None
     """Call ``work`` on every task and return the results in the tasks' order.
 
     Start the large tasks first where sizes differ. ``done`` is called in this thread as tasks finish. An
-    error or Ctrl-C drops the tasks that have not begun.
+    error or Ctrl-C drops the tasks that have not begun. A task that calls this itself has its share of the
+    threads, so that nested calls stay within the limit together.
     """
     threads = min(jobs(), len(tasks))
     if threads <= 1:
@@ -58,9 +59,15 @@ def run_all(work: Callable[[T], R], tasks: Sequence[T], done: Callable[[T], None
             if done is not None:
                 done(task)
         return results
+    share = jobs() // threads
+
+    def work_within_share(task: T) -> R:
+        with limit(share):
+            return work(task)
+
     pool = ThreadPoolExecutor(threads)
     try:
-        futures = {pool.submit(work, task): task for task in tasks}
+        futures = {pool.submit(work_within_share, task): task for task in tasks}
         for future in as_completed(futures):
             future.result()
             if done is not None:
