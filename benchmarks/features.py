@@ -15,8 +15,11 @@ import resource
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 SHORT = "Council Regulation on the common organisation of the market in bananas"
 
@@ -44,9 +47,8 @@ def features_of(system: str, order: int) -> Any:
         from longtail.text.tfidf import TfidfFeatures
 
         return TfidfFeatures(TextConfig(ngrams=(1, order), min_df=2))
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    return TfidfVectorizer(token_pattern=r"(?u)\b\w+\b", ngram_range=(1, order), min_df=2, dtype="float32")
+    vectoriser = import_module("sklearn.feature_extraction.text").TfidfVectorizer
+    return vectoriser(token_pattern=r"(?u)\b\w+\b", ngram_range=(1, order), min_df=2, dtype=np.float32)
 
 
 def measure(system: str, order: int, path: Path, limit: int | None) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +18,16 @@ from longtail.text.tokens import Spans, Tokens, hash_span
 from longtail.text.weighting import Weights, choose_columns
 
 
+@dataclass(frozen=True, slots=True)
+class NumberedWords:
+    """Which word each token of the documents is, and the numbers of the runs in each of these words."""
+
+    documents: np.ndarray
+    which: np.ndarray
+    words: np.ndarray
+    runs: np.ndarray
+
+
 class CharGroup:
     """Counts character runs, and knows their columns once ``choose`` has been called."""
 
@@ -25,21 +36,24 @@ class CharGroup:
         self.lexicon = lexicon or Lexicon()
         self.weights: Weights
 
-    def count(self, tokens: Tokens, *, grow: bool) -> Counts:
-        """The counts of every known run in each document: those of its words, times the runs of each word."""
+    def number(self, tokens: Tokens, *, grow: bool) -> NumberedWords:
+        """The different words of the documents and their known runs; ``grow`` makes new runs known."""
         which, words = distinct_words(tokens)
         spans, indptr = self._runs_of(words)
         runs = self.lexicon.add(spans) if grow else self.lexicon.find(spans)
-        in_words = count(indptr, runs[np.newaxis])
-        in_documents = count(tokens.indptr, which[np.newaxis])
+        return NumberedWords(tokens.indptr, which, indptr, runs)
+
+    def count(self, numbered: NumberedWords) -> Counts:
+        """How often each run is in each document: the counts of its words, times the runs of each word."""
+        n_documents, n_words = len(numbered.documents) - 1, len(numbered.words) - 1
+        n_runs = int(numbered.runs.max(initial=-1)) + 1
+        words = count(numbered.documents, numbered.which[np.newaxis])
+        runs = count(numbered.words, numbered.runs[np.newaxis])
         rows = csr_array(
-            (in_documents.counts, in_documents.numbers, in_documents.indptr),
-            shape=(len(tokens.indptr) - 1, len(indptr) - 1),
-        ) @ csr_array(
-            (in_words.counts, in_words.numbers, in_words.indptr), shape=(len(indptr) - 1, len(self.lexicon))
-        )
+            (words.counts, words.numbers, words.indptr), shape=(n_documents, n_words)
+        ) @ csr_array((runs.counts, runs.numbers, runs.indptr), shape=(n_words, n_runs))
         rows.sort_indices()
-        return Counts(rows.indptr.astype(np.int64), rows.indices.astype(np.int32, copy=False), rows.data)
+        return Counts(rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data)
 
     def sizes(self) -> tuple[int, int]:
         """How many runs are known; there are no runs of runs."""
@@ -89,7 +103,7 @@ def _spans_of_runs(words: Spans, shortest: int, longest: int) -> tuple[Spans, np
     return Spans(padded, starts, lengths, hashes), indptr
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def _runs(
     codes: np.ndarray, word_starts: np.ndarray, word_lengths: np.ndarray, shortest: int, longest: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

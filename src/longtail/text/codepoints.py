@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from unicodedata import is_normalized, normalize
 
 import numpy as np
 
 from longtail.errors import UsageError
+from longtail.threads import jobs
 
 CHUNK_CHARACTERS = 1 << 20
-"""Documents are worked on in chunks of about this many characters, so that memory does not grow with them;
-larger ones are slower, as the allocator then asks the system for fresh pages each time."""
+"""Documents are worked on in chunks of about this many characters, each in a thread, so that memory does not
+grow with them; larger ones are slower, as the allocator then asks the system for fresh pages each time."""
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
@@ -38,6 +40,13 @@ def chunks(texts: Sequence[str], characters: int = CHUNK_CHARACTERS) -> Iterator
         stop = max(int(np.searchsorted(ends, budget, side="right")), start + 1)
         yield slice(start, stop)
         start = stop
+
+
+def waves(texts: Sequence[str]) -> Iterator[list[slice]]:
+    """The chunks, as many at a time as there is work for all threads."""
+    parts = chunks(texts)
+    while wave := list(islice(parts, 2 * jobs())):
+        yield wave
 
 
 def encode(texts: Sequence[str], *, lowercase: bool = False, nfkc: bool = False) -> CodePoints:

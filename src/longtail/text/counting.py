@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from longtail.text.ngrams import FIRST_RUN
 
@@ -38,6 +39,11 @@ class Tally:
         self._tokens = np.zeros((0, 2), np.int64)
         self._runs = np.zeros((0, 2), np.int64)
 
+    def add_all(self, chunks: Iterable[Counts], n_tokens: int, n_runs: int) -> None:
+        """Take in several chunks of documents."""
+        for counts in chunks:
+            self.add(counts, n_tokens, n_runs)
+
     def add(self, counts: Counts, n_tokens: int, n_runs: int) -> None:
         """Take in more documents, after which there are ``n_tokens`` tokens and ``n_runs`` runs."""
         self._tokens, self._runs = _with_room(self._tokens, n_tokens), _with_room(self._runs, n_runs)
@@ -59,7 +65,7 @@ def _with_room(table: np.ndarray, size: int) -> np.ndarray:
     return larger
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def count_distinct(numbers: np.ndarray, packed: np.ndarray, found: int, slots: np.ndarray) -> int:
     """Count more numbers of one document into ``packed[:found]``; returns how many different ones there are.
 
@@ -81,7 +87,7 @@ def count_distinct(numbers: np.ndarray, packed: np.ndarray, found: int, slots: n
     return found
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def free_slots(size: int) -> np.ndarray:
     """An empty table with room for ``size`` entries."""
     capacity = 16
@@ -90,7 +96,7 @@ def free_slots(size: int) -> np.ndarray:
     return np.full(capacity, -1, np.int32)
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def unpack(packed: np.ndarray, numbers: np.ndarray, counts: np.ndarray) -> None:
     """Write the numbers and counts of packed entries."""
     for i in range(len(packed)):
@@ -98,12 +104,12 @@ def unpack(packed: np.ndarray, numbers: np.ndarray, counts: np.ndarray) -> None:
         counts[i] = packed[i] & 0xFFFF_FFFF
 
 
-@njit(cache=True, parallel=True)
+@njit(nogil=True, cache=True)
 def _count_documents(indptr: np.ndarray, runs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     orders = len(runs)
     packed = np.empty(runs.size, np.int64)
     sizes = np.zeros(len(indptr), np.int64)
-    for d in prange(len(indptr) - 1):
+    for d in range(len(indptr) - 1):
         mine = packed[indptr[d] * orders : indptr[d + 1] * orders]
         slots = free_slots(len(mine))
         found = 0
@@ -114,7 +120,7 @@ def _count_documents(indptr: np.ndarray, runs: np.ndarray) -> tuple[np.ndarray, 
     rows = np.cumsum(sizes)
     numbers = np.empty(rows[-1], np.int32)
     counts = np.empty(rows[-1], np.int32)
-    for d in prange(len(indptr) - 1):
+    for d in range(len(indptr) - 1):
         start = indptr[d] * orders
         unpack(
             packed[start : start + sizes[d + 1]],
@@ -124,7 +130,7 @@ def _count_documents(indptr: np.ndarray, runs: np.ndarray) -> tuple[np.ndarray, 
     return rows, numbers, counts
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def _tally(numbers: np.ndarray, counts: np.ndarray, tokens: np.ndarray, runs: np.ndarray) -> None:
     for i in range(len(numbers)):
         number = numbers[i]

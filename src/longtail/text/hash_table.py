@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 NO_KEY = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 """Stands for "nothing here": never found, never added."""
@@ -60,7 +60,7 @@ class HashTable:
             _fill_slots(self.slots, self.keys, self.size)
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def find_slot(key: np.uint64, slots: np.ndarray, keys: np.ndarray) -> np.int64:
     """The slot that points at ``key``, or the empty one where it would go."""
     mask = len(slots) - 1
@@ -71,21 +71,21 @@ def find_slot(key: np.uint64, slots: np.ndarray, keys: np.ndarray) -> np.int64:
     return at
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def find_key(key: np.uint64, slots: np.ndarray, keys: np.ndarray) -> Any:
     """The number of ``key``, or -1."""
     return slots[find_slot(key, slots, keys)]
 
 
-@njit(cache=True, parallel=True)
+@njit(nogil=True, cache=True)
 def _find_all(wanted: np.ndarray, slots: np.ndarray, keys: np.ndarray) -> np.ndarray:
     numbers = np.empty(len(wanted), np.int32)
-    for i in prange(len(wanted)):
+    for i in range(len(wanted)):
         numbers[i] = -1 if wanted[i] == NO_KEY else find_key(wanted[i], slots, keys)
     return numbers
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def _add_missing(
     wanted: np.ndarray,
     missing: np.ndarray,
@@ -109,7 +109,7 @@ def _add_missing(
     return firsts[:found].copy()
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def _fill_slots(slots: np.ndarray, keys: np.ndarray, size: int) -> None:
     for number in range(size):
         slots[find_slot(keys[number], slots, keys)] = number

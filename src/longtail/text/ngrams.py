@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from longtail.text.hash_table import NO_KEY, HashTable
 
@@ -87,7 +87,7 @@ class Ngrams:
         return cls(longest, HashTable(arrays["runs.keys"]), arrays["runs.orders"])
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def run_key(prefix: int, last: int) -> np.uint64:
     """The table key of a run, or NO_KEY if a part of it is unknown."""
     if prefix < 0 or last < 0:
@@ -95,10 +95,10 @@ def run_key(prefix: int, last: int) -> np.uint64:
     return (np.uint64(prefix) << _HALF) | np.uint64(last)
 
 
-@njit(cache=True, parallel=True)
+@njit(nogil=True, cache=True)
 def _run_keys(indptr: np.ndarray, prefixes: np.ndarray, tokens: np.ndarray, order: int) -> np.ndarray:
     keys = np.empty(len(tokens), np.uint64)
-    for d in prange(len(indptr) - 1):
+    for d in range(len(indptr) - 1):
         for i in range(indptr[d], indptr[d + 1]):
             last = i + order - 1
             keys[i] = run_key(prefixes[i], tokens[last]) if last < indptr[d + 1] else NO_KEY

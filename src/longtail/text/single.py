@@ -1,4 +1,4 @@
-"""One short text, from code points to its row in a single call: no threads to wake, no arrays between steps."""
+"""One short text, from code points to its row in a single call: no arrays between steps."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def single_arguments(lexicon: Lexicon, ngrams: Ngrams, weights: Weights, min_len
     )
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def single_row(
     codes: np.ndarray,
     classes: np.ndarray,

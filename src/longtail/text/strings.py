@@ -74,7 +74,7 @@ class Strings:
         return self._blocks[0], self._offsets
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def _gather(codes: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The code points of all spans in one array, and how many bytes each span takes as UTF-8."""
     gathered = np.empty(lengths.astype(np.int64).sum(), np.uint32)

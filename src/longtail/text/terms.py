@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Protocol, Self
 
@@ -40,6 +41,14 @@ class TokenNumbers(Protocol):
         """What has to be saved."""
 
 
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """The numbers of the runs of each length (int32[orders, tokens]) that start at each token of documents."""
+
+    indptr: np.ndarray
+    runs: np.ndarray
+
+
 class TermGroup:
     """Counts tokens and runs of tokens, and knows their columns once ``choose`` has been called."""
 
@@ -49,10 +58,14 @@ class TermGroup:
         self.config = config
         self.weights: Weights
 
-    def count(self, tokens: Tokens, *, grow: bool) -> Counts:
-        """The counts of every known term in each document; ``grow`` makes new terms known."""
+    def number(self, tokens: Tokens, *, grow: bool) -> Numbered:
+        """The known terms of each document, in the order of the text; ``grow`` makes new terms known."""
         indptr, numbers = self.tokens.numbers(tokens, grow=grow)
-        return count(indptr, self.ngrams.numbers(indptr, numbers, grow=grow))
+        return Numbered(indptr, self.ngrams.numbers(indptr, numbers, grow=grow))
+
+    def count(self, numbered: Numbered) -> Counts:
+        """How often each term is in each document."""
+        return count(numbered.indptr, numbered.runs)
 
     def sizes(self) -> tuple[int, int]:
         """How many tokens and how many runs are known."""

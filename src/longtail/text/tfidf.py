@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -11,29 +10,26 @@ from typing import Any, Protocol, Self
 import numpy as np
 from scipy.sparse import csr_array
 
-from longtail import threads
 from longtail.config import from_dict, to_dict
 from longtail.errors import NotFittedError, UsageError
 from longtail.storage import read_arrays, read_json, write_arrays, write_json
 from longtail.text.char_ngrams import CharGroup
-from longtail.text.codepoints import chunks, encode, encode_one
+from longtail.text.codepoints import encode_one, waves
 from longtail.text.config import TextConfig
 from longtail.text.counting import Counts, Tally
+from longtail.text.group import ColumnGroup
 from longtail.text.single import single_arguments, single_row
 from longtail.text.stacking import beside, stacked
 from longtail.text.terms import TermGroup, TokenNumbers
-from longtail.text.tokens import Tokens, split
+from longtail.text.tokenise import tokenise
+from longtail.text.tokens import Tokens
 from longtail.text.weighting import Weights
 from longtail.text.wordpiece import WordPieces
 from longtail.text.words import Words
+from longtail.threads import run_all
 
 SINGLE_CHARACTERS = 1 << 15
 """Up to this length one text takes the short way."""
-
-FEW_TEXTS = 64
-"""Up to so many short texts are not worth waking other threads for."""
-
-Group = TermGroup | CharGroup
 
 
 class Folder(Protocol):
@@ -48,7 +44,7 @@ class TfidfFeatures:
 
     def __init__(self, config: TextConfig | None = None) -> None:
         self.config = config or TextConfig()
-        self._groups: list[Group] = []
+        self._groups: list[ColumnGroup] = []
 
     def fit(self, texts: Sequence[str], extra_texts: Sequence[str] = ()) -> Self:
         """Learn the terms of ``texts`` and of ``extra_texts`` (the labels' own texts, say)."""
@@ -57,14 +53,15 @@ class TfidfFeatures:
 
     def fit_transform(self, texts: Sequence[str], extra_texts: Sequence[str] = ()) -> csr_array:
         """Learn the terms as ``fit`` does, and give the rows of ``texts`` as ``transform`` does."""
-        texts = _checked(texts)
-        weights, kept = self._learn(texts, _checked(extra_texts), keep=True)
-        parts = []
-        for counts in kept:
-            parts.append(beside([w.rows(c) for w, c in zip(weights, counts, strict=True)], self.config.norm))
+        weights, kept = self._learn(_checked(texts), _checked(extra_texts), keep=True)
+
+        def weigh(counts: list[Counts]) -> csr_array:
+            rows = beside([w.rows(c) for w, c in zip(weights, counts, strict=True)], self.config.norm)
             # The counts go chunk by chunk, as the rows take their place.
             counts.clear()
-        return stacked(parts, self.n_columns)
+            return rows
+
+        return stacked(run_all(weigh, kept), self.n_columns)
 
     def transform(self, texts: Sequence[str]) -> csr_array:
         """The rows of texts: a ``csr_array`` of float32 with sorted columns; unknown terms are left out."""
@@ -74,12 +71,15 @@ class TfidfFeatures:
             columns, data = self.row(texts[0])
             indptr = np.array([0, len(data)], np.int32)
             return csr_array((data, columns, indptr), shape=(1, self.n_columns))
-        parts = []
-        with _threads_for(texts):
-            for tokens in self._tokens(texts):
-                rows = [group.weights.rows(group.count(tokens, grow=False)) for group in self._groups]
-                parts.append(beside(rows, self.config.norm))
-        return stacked(parts, self.n_columns)
+
+        def rows_of(part: slice) -> csr_array:
+            tokens = self._tokens(texts[part])
+            counts = [group.count(group.number(tokens, grow=False)) for group in self._groups]
+            return beside(
+                [g.weights.rows(c) for g, c in zip(self._groups, counts, strict=True)], self.config.norm
+            )
+
+        return stacked([rows for wave in waves(texts) for rows in run_all(rows_of, wave)], self.n_columns)
 
     def row(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         """The columns and the weights of one text, for those who need no matrix around them."""
@@ -148,32 +148,33 @@ class TfidfFeatures:
         groups = self._new_groups([*texts, *extra_texts])
         tallies = [Tally() for _ in groups]
         kept = []
-        for part, wanted in ((texts, keep), (extra_texts, False)):
-            for tokens in self._tokens(part):
-                counts = [group.count(tokens, grow=True) for group in groups]
+        for some, wanted in ((texts, keep), (extra_texts, False)):
+            for wave in waves(some):
+                tokens = run_all(self._tokens, [some[part] for part in wave])
+                # New terms get their numbers in the order of the documents, so this step is for one thread.
+                numbered = [[group.number(t, grow=True) for t in tokens] for group in groups]
+                counts = [run_all(g.count, n) for g, n in zip(groups, numbered, strict=True)]
                 for tally, group, counted in zip(tallies, groups, counts, strict=True):
-                    tally.add(counted, *group.sizes())
+                    tally.add_all(counted, *group.sizes())
                 if wanted:
-                    kept.append(counts)
+                    kept += [list(chunk) for chunk in zip(*counts, strict=True)]
         weights = [group.choose(tally) for group, tally in zip(groups, tallies, strict=True)]
         self._groups = groups
         for name in ("terms", "_single"):
             self.__dict__.pop(name, None)
         return weights, kept
 
-    def _new_groups(self, texts: Sequence[str]) -> list[Group]:
+    def _new_groups(self, texts: Sequence[str]) -> list[ColumnGroup]:
         config = self.config
         pieces = config.kind == "wordpiece"
         tokens: TokenNumbers = WordPieces.learn(texts, config) if pieces else Words(config.stem)
-        groups: list[Group] = [TermGroup(tokens, config)]
+        groups: list[ColumnGroup] = [TermGroup(tokens, config)]
         if config.char_ngrams is not None:
             groups.append(CharGroup(config))
         return groups
 
-    def _tokens(self, texts: Sequence[str]) -> Iterator[Tokens]:
-        for part in chunks(texts):
-            points = encode(texts[part], lowercase=self.config.lowercase, nfkc=self.config.nfkc)
-            yield split(points, min_length=self.config.min_token_length)
+    def _tokens(self, texts: Sequence[str]) -> Tokens:
+        return tokenise(texts, self.config)
 
     def _check_fitted(self) -> None:
         if not self._groups:
@@ -196,12 +197,6 @@ def _checked(texts: Sequence[str]) -> Sequence[str]:
     if isinstance(texts, str):
         raise UsageError("the texts must be a list of strings, not one string")
     return texts if isinstance(texts, (list, tuple)) else list(texts)
-
-
-def _threads_for(texts: Sequence[str]) -> AbstractContextManager[object]:
-    """One thread for few short texts: waking others takes longer than the work, above all on a busy machine."""
-    few = len(texts) <= FEW_TEXTS and sum(map(len, texts)) <= FEW_TEXTS * SINGLE_CHARACTERS // 16
-    return threads.limit(1) if few else nullcontext()
 
 
 def _writable(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from longtail.text.characters import IDEOGRAPH, LETTER, SEPARATOR, character_classes
 from longtail.text.codepoints import CodePoints
@@ -50,14 +50,14 @@ def whole(points: CodePoints) -> Spans:
     return Spans(points.codes, starts, lengths, hash_spans(points.codes, starts, lengths))
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def extend_hash(value: np.uint64, code: np.uint32) -> np.uint64:
     """The hash of a string with one more code point."""
     value = (value ^ np.uint64(code)) * _PRIME
     return value ^ (value >> _SHIFT)
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def hash_span(codes: np.ndarray, start: int, stop: int) -> np.uint64:
     """The 64-bit hash of ``codes[start:stop]``."""
     value = _SEED
@@ -66,7 +66,7 @@ def hash_span(codes: np.ndarray, start: int, stop: int) -> np.uint64:
     return value
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def hash_spans(codes: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The hashes of many spans."""
     hashes = np.empty(len(starts), np.uint64)
@@ -75,7 +75,7 @@ def hash_spans(codes: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np
     return hashes
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def split_document(
     codes: np.ndarray,
     classes: np.ndarray,
@@ -108,7 +108,7 @@ def split_document(
     return found
 
 
-@njit(cache=True, parallel=True)
+@njit(nogil=True, cache=True)
 def _split(
     codes: np.ndarray, offsets: np.ndarray, classes: np.ndarray, min_length: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -118,7 +118,7 @@ def _split(
     loose_lengths = np.empty(len(codes), np.int32)
     loose_hashes = np.empty(len(codes), np.uint64)
     sizes = np.zeros(n_documents + 1, np.int64)
-    for d in prange(n_documents):
+    for d in range(n_documents):
         start, end = offsets[d], offsets[d + 1]
         sizes[d + 1] = split_document(
             codes[start:end],
@@ -132,7 +132,7 @@ def _split(
     starts = np.empty(indptr[-1], np.int64)
     lengths = np.empty(indptr[-1], np.int32)
     hashes = np.empty(indptr[-1], np.uint64)
-    for d in prange(n_documents):
+    for d in range(n_documents):
         shift = offsets[d] - indptr[d]
         for i in range(indptr[d], indptr[d + 1]):
             starts[i] = offsets[d] + loose_starts[i + shift]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from scipy.sparse import csr_array
 
 from longtail.errors import DataError
@@ -99,13 +99,13 @@ def choose_columns(tally: Tally, orders: np.ndarray, shortest: int, config: Text
     return Weights(columns, n_tokens, bounds, idf, config.sublinear_tf, config.norm == "l2")
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def column_of(number: int, columns: np.ndarray, n_tokens: int) -> Any:
     """The column of a term number, or -1."""
     return columns[number if number < FIRST_RUN else number - FIRST_RUN + n_tokens]
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def weigh_row(
     numbers: np.ndarray,
     counts: np.ndarray,
@@ -138,10 +138,10 @@ def weigh_row(
     return at
 
 
-@njit(cache=True, parallel=True)
+@njit(nogil=True, cache=True)
 def _row_sizes(indptr: np.ndarray, numbers: np.ndarray, columns: np.ndarray, n_tokens: int) -> np.ndarray:
     sizes = np.zeros(len(indptr) - 1, np.int64)
-    for d in prange(len(sizes)):
+    for d in range(len(sizes)):
         kept = 0
         for i in range(indptr[d], indptr[d + 1]):
             if column_of(numbers[i], columns, n_tokens) >= 0:
@@ -150,7 +150,7 @@ def _row_sizes(indptr: np.ndarray, numbers: np.ndarray, columns: np.ndarray, n_t
     return sizes
 
 
-@njit(cache=True, parallel=True)
+@njit(nogil=True, cache=True)
 def _fill_rows(
     rows: np.ndarray,
     numbers: np.ndarray,
@@ -165,7 +165,7 @@ def _fill_rows(
 ) -> tuple[np.ndarray, np.ndarray]:
     out_columns = np.empty(indptr[-1], np.int32)
     out_data = np.empty(indptr[-1], np.float32)
-    for d in prange(len(rows) - 1):
+    for d in range(len(rows) - 1):
         weigh_row(
             numbers[rows[d] : rows[d + 1]],
             counts[rows[d] : rows[d + 1]],

@@ -7,16 +7,18 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from longtail.errors import DataError
-from longtail.text.codepoints import chunks, encode
+from longtail.text.codepoints import waves
 from longtail.text.config import TextConfig
 from longtail.text.distinct import distinct_words
 from longtail.text.hash_table import HashTable
 from longtail.text.lexicon import Lexicon
 from longtail.text.strings import Strings
-from longtail.text.tokens import Spans, Tokens, split
+from longtail.text.tokenise import tokenise
+from longtail.text.tokens import Spans, Tokens
+from longtail.threads import run_all
 
 _WORD_START = "▁"
 _TRAINING_WORDS = 4_000_000
@@ -52,11 +54,11 @@ class WordPieces:
     def learn(cls, texts: Sequence[str], config: TextConfig) -> Self:
         """Learn the vocabulary of the texts."""
         words, counts = Lexicon(), np.zeros(0, np.int64)
-        for part in chunks(texts):
-            numbers = words.add(_tokens(texts[part], config).spans)
-            counts = np.bincount(numbers, minlength=len(words)) + np.pad(
-                counts, (0, len(words) - len(counts))
-            )
+        for wave in waves(texts):
+            for tokens in run_all(lambda part: tokenise(texts[part], config), wave):
+                numbers = words.add(tokens.spans)
+                counts = np.pad(counts, (0, len(words) - len(counts)))
+                counts += np.bincount(numbers, minlength=len(words))
         if len(words) == 0:
             raise DataError("word pieces cannot be learnt from texts without a word")
         spelled = words.spelling.to_list()
@@ -71,7 +73,11 @@ class WordPieces:
 
     def ids(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The pieces of texts in their order; those of text ``d`` are ``ids[indptr[d]:indptr[d + 1]]``."""
-        parts = [self.numbers(_tokens(texts[part], self.config)) for part in chunks(texts)]
+
+        def work(part: slice) -> tuple[np.ndarray, np.ndarray]:
+            return self.numbers(tokenise(texts[part], self.config))
+
+        parts = [found for wave in waves(texts) for found in run_all(work, wave)]
         sizes = np.concatenate([np.zeros(1, np.int64), *(np.diff(indptr) for indptr, _ in parts)])
         return np.cumsum(sizes), np.concatenate([np.zeros(0, np.int32), *(ids for _, ids in parts)])
 
@@ -148,11 +154,6 @@ class WordPieces:
         return cls(config, model, known, arrays["known.indptr"], arrays["known.pieces"])
 
 
-def _tokens(texts: Sequence[str], config: TextConfig) -> Tokens:
-    points = encode(texts, lowercase=config.lowercase, nfkc=config.nfkc)
-    return split(points, min_length=config.min_token_length)
-
-
 def _learn_merges(words: list[str], counts: np.ndarray, vocab_size: int) -> dict[str, Any]:
     import orjson
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
@@ -172,7 +173,7 @@ def _learn_merges(words: list[str], counts: np.ndarray, vocab_size: int) -> dict
     return {"vocab": model["vocab"], "merges": merges}
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def _gather(
     indptr: np.ndarray, starts: np.ndarray, is_new: np.ndarray, known: np.ndarray, new: np.ndarray
 ) -> np.ndarray:
@@ -183,19 +184,19 @@ def _gather(
     return pieces
 
 
-@njit(cache=True, parallel=True)
+@njit(nogil=True, cache=True)
 def _expand(
     documents: np.ndarray, which: np.ndarray, indptr: np.ndarray, pieces: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     sizes = np.zeros(len(documents), np.int64)
-    for d in prange(len(documents) - 1):
+    for d in range(len(documents) - 1):
         size = 0
         for i in range(documents[d], documents[d + 1]):
             size += indptr[which[i] + 1] - indptr[which[i]]
         sizes[d + 1] = size
     starts = np.cumsum(sizes)
     expanded = np.empty(starts[-1], np.int32)
-    for d in prange(len(documents) - 1):
+    for d in range(len(documents) - 1):
         at = starts[d]
         for i in range(documents[d], documents[d + 1]):
             for piece in pieces[indptr[which[i]] : indptr[which[i] + 1]]:
