@@ -94,7 +94,10 @@ def _features(
     train: Dataset, test: Dataset, fields: tuple[str, ...], settings: Mapping[str, Any]
 ) -> tuple[csr_array, csr_array, dict[str, Any]]:
     if train.documents.features is not None and test.documents.features is not None:
-        return train.documents.features, test.documents.features, {"kind": "given with the data"}
+        # Some libraries scale rows to length one themselves and some expect it: all get the scaled ones.
+        given = (train.documents.features, test.documents.features)
+        X, X_test = (rows_of_length_one(matrix) for matrix in given)
+        return X, X_test, {"kind": "given with the data, rows scaled to length one"}
 
     from longtail import config
     from longtail.text.config import TextConfig
@@ -115,6 +118,16 @@ def _features(
         "transform_ms": 1e3 * watch.seconds / max(1, len(test)),
     }
     return X, X_test, facts
+
+
+def rows_of_length_one(matrix: csr_array) -> csr_array:
+    """A copy with every row scaled to length one; rows without an entry stay as they are."""
+    scaled = matrix.astype(np.float32)
+    rows = np.repeat(np.arange(scaled.shape[0]), np.diff(scaled.indptr))
+    squares = np.bincount(rows, weights=scaled.data.astype(np.float64) ** 2, minlength=scaled.shape[0])
+    lengths = np.sqrt(squares)
+    scaled.data /= np.where(lengths > 0, lengths, 1)[rows].astype(np.float32)
+    return scaled
 
 
 def _write(folder: Path, matrices: Mapping[str, csr_array]) -> None:
