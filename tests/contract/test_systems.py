@@ -12,7 +12,7 @@ from longtail.errors import NotFittedError, UsageError
 from longtail.systems import REGISTRY, create, get
 from longtail.systems.base import System
 from longtail.types import Dataset, Document, Documents, TopK
-from tests.planted import planted
+from tests.planted import parts_of, planted
 
 FASTEST: dict[str, dict[str, object]] = {"linear": {"tree": {"leaf_size": 8, "arity": 4}}}
 """Settings that make a system exercise all its parts on small data."""
@@ -20,7 +20,7 @@ FASTEST: dict[str, dict[str, object]] = {"linear": {"tree": {"leaf_size": 8, "ar
 
 @pytest.fixture(scope="module")
 def data() -> dict[str, Dataset]:
-    return planted(n_documents=400, n_labels=40, seed=0)
+    return parts_of(planted(n_documents=500, n_labels=40))._asdict()
 
 
 @pytest.fixture(scope="module", params=sorted(REGISTRY))

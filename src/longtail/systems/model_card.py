@@ -48,6 +48,6 @@ def _figures(system: System) -> str:
     head = "| figure | value | 95 % interval |\n|---|---|---|\n"
     rows = (
         f"| {name} | {figure['value']:.2f} | {figure['low']:.2f} to {figure['high']:.2f} |"
-        for name, figure in system.facts_.metrics.items()
+        for name, figure in sorted(system.facts_.metrics.items())
     )
     return head + "\n".join(rows)
