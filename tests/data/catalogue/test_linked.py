@@ -5,7 +5,9 @@ from longtail.data.catalogue.linked import Things, linked_parts
 
 def pairs(dataset, matrix):
     cells = matrix.tocoo()
-    return {(dataset.documents.ids[r], dataset.labels.ids[c]) for r, c in zip(cells.row, cells.col, strict=True)}
+    return {
+        (dataset.documents.ids[r], dataset.labels.ids[c]) for r, c in zip(cells.row, cells.col, strict=True)
+    }
 
 
 THINGS = Things(
