@@ -11,12 +11,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import longtail
 from longtail import config as configuration
 from longtail import storage
 from longtail.errors import (
     ConfigError,
-    LongtailError,
+    MissingPackageError,
     ModelError,
     ModelIntegrityError,
     ModelVersionError,
@@ -30,6 +32,11 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 """The format this version writes; it reads every format from 1 up to this one."""
+
+_KINDS = {"system": str, "config": dict, "data": dict, "metrics": dict, "versions": dict, "seed": int}
+_DATA_KINDS = {"documents": int, "labels": int, "labels_seen": int, "fingerprint": str}
+_FIGURE = ("value", "low", "high")
+_NUMBERS = (int, float)
 
 
 def save(system: System, path: str | Path, *, force: bool) -> None:
@@ -45,49 +52,33 @@ def save(system: System, path: str | Path, *, force: bool) -> None:
 
 
 def load(path: str | Path, expected: type[System] | None = None) -> System:
-    """Verify the folder, then build the system that it names."""
-    from longtail.systems import REGISTRY, get
+    """Verify the folder, then build the system that it names (of the class ``expected``, if given)."""
     from longtail.systems.base import TrainingFacts
 
     folder = storage.open_folder(path)
-    description = storage.read_json(folder.path("config.json"))
-    if not isinstance(description, dict):
-        raise ModelIntegrityError(f"{path}: config.json does not hold an object")
-    _check_format(path, description)
-    name = description.get("system")
-    if name not in REGISTRY:
-        raise ModelVersionError(f"{path} is a model of the system {name!r}, which this version does not have")
-    if expected is not None and name != expected.name:
-        raise UsageError(f"{path} is a model of the system '{name}', not '{expected.name}'")
-    cls = get(name)
+    description = _read_description(folder)
+    cls = _class_of(path, description["system"], expected)
+    data = description["data"]
     try:
         system = cls(configuration.from_dict(cls.Config, description["config"]))
-        system.labels_ = _labels(folder)
-        system.label_counts_ = storage.read_arrays(folder.path("label_counts.safetensors"))["counts"]
-        data = description["data"]
-        system.facts_ = TrainingFacts(
-            int(data["documents"]), str(data["fingerprint"]), description["metrics"]
-        )
-        if system.label_counts_.shape != (len(system.labels_),):
-            raise ModelIntegrityError(f"{path}: the label counts do not fit the labels")
+        system.labels_ = _read_labels(folder, data["labels"])
+        system.label_counts_ = _read_counts(folder, data["labels"], data["documents"])
+        system.facts_ = TrainingFacts(data["documents"], data["fingerprint"], description["metrics"])
         system._load_parts(folder)
     except ConfigError as error:
-        raise ModelVersionError(f"{path}: config.json has settings of another version: {error}") from None
-    except LongtailError:
+        raise ModelVersionError(f"{path} has settings that this version does not take: {error}") from None
+    except (ModelError, MissingPackageError, MemoryError):
         raise
-    except (KeyError, ValueError, TypeError, AttributeError, IndexError) as error:
+    except Exception as error:
+        # Parts that do not belong together can make the libraries below raise anything at all.
+        name = description["system"]
         raise ModelIntegrityError(f"{path} is not a complete model of '{name}': {error!r}") from error
     return system
 
 
 def describe(path: str | Path) -> dict[str, Any]:
     """The verified config.json of a model folder, without loading the model."""
-    folder = storage.open_folder(path)
-    description = storage.read_json(folder.path("config.json"))
-    if not isinstance(description, dict):
-        raise ModelIntegrityError(f"{path}: config.json does not hold an object")
-    _check_format(path, description)
-    return description
+    return _read_description(storage.open_folder(path))
 
 
 def _description(system: System) -> dict[str, Any]:
@@ -113,14 +104,43 @@ def library_versions() -> dict[str, str]:
     return {"longtail": longtail.__version__, "python": platform.python_version(), **packages}
 
 
-def _check_format(path: str | Path, description: Mapping[str, Any]) -> None:
-    found = description.get("format")
-    if not isinstance(found, int) or isinstance(found, bool):
-        raise ModelError(f"{path} is not a longtail model: its config.json names no format")
-    if not 1 <= found <= FORMAT:
+def _read_description(folder: VerifiedFolder) -> dict[str, Any]:
+    path = folder.path("config.json")
+    found = storage.read_json(path)
+    if not isinstance(found, dict) or type(found.get("format")) is not int:
+        raise ModelError(f"{folder.root} is not a longtail model: its config.json names no format")
+    if not 1 <= found["format"] <= FORMAT:
         raise ModelVersionError(
-            f"{path} has model format {found}, this version reads up to {FORMAT}: install a newer longtail"
+            f"{folder.root} has model format {found['format']}, this version reads up to {FORMAT}: "
+            "install a newer longtail"
         )
+    _check_kinds(path, found, _KINDS)
+    _check_kinds(path, found["data"], _DATA_KINDS)
+    if found["data"]["documents"] < 1:
+        raise ModelIntegrityError(f"{path}: 'documents' must be at least 1")
+    for figure in found["metrics"].values():
+        if type(figure) is not dict or any(type(figure.get(key)) not in _NUMBERS for key in _FIGURE):
+            raise ModelIntegrityError(f"{path}: each of the 'metrics' must have {', '.join(_FIGURE)}")
+    return found
+
+
+def _check_kinds(path: Path, found: Mapping[str, Any], kinds: Mapping[str, type]) -> None:
+    for key, kind in kinds.items():
+        if type(found.get(key)) is not kind:
+            raise ModelIntegrityError(f"{path}: '{key}' must be there and be of the type {kind.__name__}")
+
+
+def _class_of(path: str | Path, name: str, expected: type[System] | None) -> type[System]:
+    from longtail.systems import REGISTRY, get
+
+    if expected is not None and getattr(expected, "name", None) == name:
+        return expected  # perhaps a user's own class, which no registry has
+    if name not in REGISTRY:
+        raise ModelVersionError(f"{path} is a model of the system {name!r}, which this version does not have")
+    cls = get(name)
+    if expected is not None and not issubclass(cls, expected):
+        raise UsageError(f"{path} is a model of the system '{name}', not '{expected.name}'")
+    return cls
 
 
 def _label_records(labels: LabelSet) -> list[dict[str, Any]]:
@@ -131,13 +151,30 @@ def _label_records(labels: LabelSet) -> list[dict[str, Any]]:
     ]
 
 
-def _labels(folder: VerifiedFolder) -> LabelSet:
-    records = list(storage.read_jsonl(folder.path("labels.jsonl")))
-    extra: list[Mapping[str, Any]] = [
-        {k: v for k, v in record.items() if k not in ("id", "text")} for record in records
-    ]
-    return LabelSet(
-        [record["id"] for record in records],
-        [record["text"] for record in records],
-        extra if any(extra) else None,
-    )
+def _read_labels(folder: VerifiedFolder, n_labels: int) -> LabelSet:
+    path = folder.path("labels.jsonl")
+    ids: list[str] = []
+    texts: list[str] = []
+    extra: list[Mapping[str, Any]] = []
+    for line, record in enumerate(storage.read_jsonl(path), 1):
+        if type(record) is not dict or not all(type(record.get(key)) is str for key in ("id", "text")):
+            raise ModelIntegrityError(f"{path}, line {line}: a label must have the strings 'id' and 'text'")
+        ids.append(record.pop("id"))
+        texts.append(record.pop("text"))
+        extra.append(record)
+    if len(ids) != n_labels:
+        raise ModelIntegrityError(f"{path} has {len(ids):,} labels, but config.json says {n_labels:,}")
+    try:
+        return LabelSet(ids, texts, extra if any(extra) else None)
+    except UsageError as error:
+        raise ModelIntegrityError(f"{path}: {error}") from None
+
+
+def _read_counts(folder: VerifiedFolder, n_labels: int, n_documents: int) -> np.ndarray:
+    path = folder.path("label_counts.safetensors")
+    counts = storage.read_arrays(path).get("counts")
+    if counts is None or counts.dtype != np.int64 or counts.shape != (n_labels,):
+        raise ModelIntegrityError(f"{path} must have one whole number for each of {n_labels:,} labels")
+    if n_labels and not 0 <= counts.min() <= counts.max() <= n_documents:
+        raise ModelIntegrityError(f"{path}: a count is not between 0 and the {n_documents:,} documents")
+    return counts
