@@ -116,6 +116,20 @@ def test_nothing_allows_a_pickle():
     assert named(guilty) == []
 
 
+def test_kernels_leave_threads_to_longtail():
+    # Kernels of numba's own parallel layer must not be called from two threads at a time (its usual layer ends
+    # the process then), as a web server would; longtail.threads runs kernels that release the GIL instead.
+    guilty = [
+        path
+        for path in python_files("src")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (isinstance(node, ast.keyword) and node.arg == "parallel")
+        or (isinstance(node, ast.alias) and node.name == "prange")
+        or (isinstance(node, ast.Attribute) and node.attr == "prange")
+    ]
+    assert named(guilty) == []
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

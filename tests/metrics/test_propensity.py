@@ -5,9 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
+from longtail import threads
 from longtail.errors import UsageError
 from longtail.metrics import propensity
-from tests.metrics.worlds import matrix, random_world, ranking
+from longtail.metrics.topk import FEW_ROWS
+from tests.metrics.worlds import many_rows, matrix, random_world, ranking
 
 
 def test_three_lowest_of_six_give_two_fifths():
@@ -65,6 +67,15 @@ def test_documents_without_gold_labels_do_not_change_a_ratio_of_sums():
     q = np.array([2.0, 3.0])
     with_empty = propensity.psp(ranking([[0], [1]], 1), matrix([[0, 1], []], 2), q, 1)
     assert with_empty == propensity.psp(ranking([[0]], 1), matrix([[0, 1]], 2), q, 1) == pytest.approx(2 / 3)
+
+
+def test_many_documents_in_several_threads():
+    Y = many_rows(3 * FEW_ROWS + 5)
+    q = np.random.default_rng(1).random(50) + 1
+    expected = -np.sort(-q * (Y.toarray() != 0), axis=1)[:, :3]
+    for jobs in (1, 3):
+        with threads.limit(jobs):
+            assert (propensity.best_gains(Y, q, 3) == expected).all()
 
 
 def test_nothing_to_win_is_zero():

@@ -4,9 +4,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from longtail import threads
 from longtail.errors import UsageError
 from longtail.metrics.ranking import remove_filtered, top_k_of_csr
-from tests.metrics.worlds import matrix, ranking
+from longtail.metrics.topk import FEW_ROWS
+from tests.metrics.worlds import many_rows, matrix, ranking
 
 
 @settings(deadline=None, max_examples=25)
@@ -21,6 +23,20 @@ def test_top_k_is_a_full_sort_with_ties_to_the_lower_label(seed, k):
         assert labels[row].tolist() == best + [-1] * (k - len(best))
         assert scores[row, : len(best)].tolist() == dense[row, best].tolist()
         assert not scores[row, len(best) :].any()
+
+
+def test_many_rows_in_several_threads():
+    scores = many_rows(3 * FEW_ROWS + 5)
+    best = -np.sort(-scores.toarray(), axis=1)[:, :3]
+    for jobs in (1, 3):
+        with threads.limit(jobs):
+            labels, values = top_k_of_csr(scores, 3)
+        assert (values == best).all()
+        there = labels >= 0
+        assert (there == (best > 0)).all()
+        assert (
+            np.take_along_axis(scores.toarray(), np.maximum(labels, 0), axis=1)[there] == best[there]
+        ).all()
 
 
 def test_unsorted_rows_and_nan():

@@ -5,9 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from longtail import threads
 from longtail.errors import UsageError
 from longtail.metrics import topk
-from tests.metrics.worlds import matrix, random_world, ranking
+from tests.metrics.worlds import many_rows, matrix, random_world, ranking
 
 
 def test_small_case_by_hand():
@@ -52,6 +53,16 @@ def test_unsorted_and_repeated_truth_entries():
     assert topk.hits(np.array([[1, 2, 3, 4]], np.int32), Y).tolist() == [[True, True, True, False]]
     assert topk.row_sizes(Y).tolist() == [3]
     assert Y.indices.tolist() == [3, 1, 1, 2], "the caller's matrix is left alone"
+
+
+def test_many_documents_in_several_threads():
+    Y = many_rows(3 * topk.FEW_ROWS + 5)
+    labels = np.random.default_rng(1).integers(-1, 50, (Y.shape[0], 4)).astype(np.int32)
+    stored = Y.toarray() != 0
+    expected = (labels >= 0) & np.take_along_axis(stored, np.maximum(labels, 0), axis=1)
+    for jobs in (1, 3):
+        with threads.limit(jobs):
+            assert (topk.hits(labels, Y) == expected).all()
 
 
 def test_label_unknown_to_the_truth_is_a_miss():

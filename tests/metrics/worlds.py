@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, random_array
 
 
 def matrix(rows: list[list[int]], n_labels: int) -> csr_array:
@@ -17,6 +17,12 @@ def ranking(rows: list[list[int]], k: int) -> np.ndarray:
     for i, row in enumerate(rows):
         labels[i, : len(row)] = row
     return labels
+
+
+def many_rows(n: int, n_labels: int = 50, seed: int = 0) -> csr_array:
+    """A random matrix with enough rows for several threads, some of them empty."""
+    rng = np.random.default_rng(seed)
+    return csr_array(random_array((n, n_labels), density=0.1, format="csr", dtype=np.float32, rng=rng))
 
 
 def random_world(

@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
+from longtail import threads
 from longtail.errors import UsageError
-from longtail.metrics.topk import best_discount, canonical, discounts, hits, row_sizes
+from longtail.metrics.topk import FEW_ROWS, best_discount, canonical, discounts, hits, row_sizes
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -60,7 +61,12 @@ def best_gains(Y: csr_array, q: np.ndarray, k: int) -> np.ndarray:
         raise UsageError(f"there are {len(q)} propensities for {Y.shape[1]} labels")
     best = np.zeros((Y.shape[0], k))
     truth = canonical(Y)
-    _keep_largest(truth.indptr, truth.indices, q, best)
+
+    def keep(rows: tuple[int, int]) -> None:
+        start, stop = rows
+        _keep_largest(truth.indptr[start : stop + 1], truth.indices, q, best[start:stop])
+
+    threads.run_all(keep, threads.blocks(len(best), smallest=FEW_ROWS))
     return best
 
 
@@ -97,10 +103,10 @@ def ratio(numerators: np.ndarray, denominators: np.ndarray) -> float:
     return float(numerators.sum() / total) if total > 0 else 0.0
 
 
-@njit(cache=True, parallel=True)
+@njit(nogil=True, cache=True)
 def _keep_largest(indptr: np.ndarray, indices: np.ndarray, q: np.ndarray, best: np.ndarray) -> None:
     k = best.shape[1]
-    for row in prange(best.shape[0]):
+    for row in range(best.shape[0]):
         kept = 0
         for at in range(indptr[row], indptr[row + 1]):
             weight = q[indices[at]]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
+from longtail import threads
 from longtail.errors import UsageError
-from longtail.metrics.topk import hits
+from longtail.metrics.topk import FEW_ROWS, hits
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -23,7 +24,18 @@ def top_k_of_csr(scores: csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
         raise UsageError(f"k must be at least 1, not {k}")
     labels = np.full((scores.shape[0], k), -1, dtype=np.int32)
     values = np.zeros((scores.shape[0], k), dtype=np.float32)
-    _select(scores.indptr, scores.indices, scores.data, labels, values)
+
+    def select(rows: tuple[int, int]) -> None:
+        start, stop = rows
+        _select(
+            scores.indptr[start : stop + 1],
+            scores.indices,
+            scores.data,
+            labels[start:stop],
+            values[start:stop],
+        )
+
+    threads.run_all(select, threads.blocks(len(labels), smallest=FEW_ROWS))
     return labels, values
 
 
@@ -46,12 +58,12 @@ def remove_filtered(
     return kept_labels, kept_scores
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def _worse(score: Any, label: Any, than_score: Any, than_label: Any) -> Any:
     return score < than_score or (score == than_score and label > than_label)
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def _sink(labels: np.ndarray, values: np.ndarray, size: int) -> None:
     # Restores the heap (the worst kept entry on top) after its top was replaced.
     parent = 0
@@ -69,7 +81,7 @@ def _sink(labels: np.ndarray, values: np.ndarray, size: int) -> None:
         parent = child
 
 
-@njit(cache=True)
+@njit(nogil=True, cache=True)
 def _rise(labels: np.ndarray, values: np.ndarray, child: int) -> None:
     while child > 0:
         parent = (child - 1) // 2
@@ -80,12 +92,12 @@ def _rise(labels: np.ndarray, values: np.ndarray, child: int) -> None:
         child = parent
 
 
-@njit(cache=True, parallel=True)
+@njit(nogil=True, cache=True)
 def _select(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, labels: np.ndarray, values: np.ndarray
 ) -> None:
     k = labels.shape[1]
-    for row in prange(labels.shape[0]):
+    for row in range(labels.shape[0]):
         own_labels, own_values = labels[row], values[row]
         size = 0
         for at in range(indptr[row], indptr[row + 1]):

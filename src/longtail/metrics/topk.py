@@ -11,12 +11,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
+from longtail import threads
 from longtail.errors import UsageError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+FEW_ROWS = 4096
+"""So many rows take no longer in this thread than starting another one."""
 
 
 def hits(labels: np.ndarray, Y: csr_array) -> np.ndarray:
@@ -28,7 +32,13 @@ def hits(labels: np.ndarray, Y: csr_array) -> np.ndarray:
         raise UsageError(f"the ranking has shape {labels.shape}, but the truth has {Y.shape[0]} documents")
     truth = canonical(Y)
     found = np.zeros(labels.shape, dtype=np.bool_)
-    _mark_hits(np.ascontiguousarray(labels), truth.indptr, truth.indices, found)
+    labels = np.ascontiguousarray(labels)
+
+    def mark(rows: tuple[int, int]) -> None:
+        start, stop = rows
+        _mark_hits(labels[start:stop], truth.indptr[start : stop + 1], truth.indices, found[start:stop])
+
+    threads.run_all(mark, threads.blocks(len(labels), smallest=FEW_ROWS))
     return found
 
 
@@ -115,9 +125,9 @@ def canonical(Y: csr_array) -> csr_array:
     return Y
 
 
-@njit(cache=True, parallel=True)
+@njit(nogil=True, cache=True)
 def _mark_hits(labels: np.ndarray, indptr: np.ndarray, indices: np.ndarray, found: np.ndarray) -> None:
-    for row in prange(labels.shape[0]):
+    for row in range(labels.shape[0]):
         start, end = indptr[row], indptr[row + 1]
         if start == end:
             continue
