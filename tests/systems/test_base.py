@@ -1,0 +1,218 @@
+"""The checks that every system inherits, on one that notes what reaches its hooks."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from longtail.errors import ConfigError, NotFittedError, UnsupportedError, UsageError
+from longtail.run import Run
+from longtail.systems import base
+from longtail.systems.base import Capabilities, System, SystemConfig
+from longtail.types import Dataset, TopK
+
+
+class Noting(System):
+    """Answers with the label whose number is the document's text."""
+
+    name: ClassVar[str] = "noting"
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SystemConfig):
+        """One setting of its own."""
+
+        depth: int = 1
+
+    def _fit(self, train, valid, run) -> None:
+        self.fitted_on: Any = (train, valid, run)
+        self.batches: list[int] = []
+
+    def _predict_batch(self, documents, k) -> TopK:
+        self.batches.append(len(documents))
+        answer = TopK.empty(len(documents), k)
+        answer.labels[:, 0] = [int(text or 0) for text in documents.texts]
+        answer.scores[:, 0] = 1
+        return answer
+
+    def _save_parts(self, folder) -> None:
+        pass
+
+    def _load_parts(self, folder) -> None:
+        pass
+
+
+class NotingMatrices(Noting):
+    """The same for feature rows."""
+
+    name: ClassVar[str] = "noting-matrices"
+    capabilities: ClassVar[Capabilities] = Capabilities(features=True)
+
+
+TRAIN = Dataset.from_texts(["0", "1", "1"], [["a"], ["b"], ["b"]], {"c": "never seen"})
+MATRIX = Dataset.from_matrix(np.eye(3), np.eye(3))
+
+
+@pytest.fixture
+def fitted() -> Noting:
+    return Noting().fit(TRAIN)
+
+
+def test_settings_come_by_name_or_ready_made():
+    assert Noting(depth=3, seed=2).config == Noting.Config(depth=3, seed=2)
+    ready = Noting.Config(depth=5)
+    assert Noting(ready).config is ready
+    assert Noting().config == Noting.Config()
+    with pytest.raises(UsageError, match="not both"):
+        Noting(ready, depth=3)
+    with pytest.raises(ConfigError, match=r"unknown configuration key 'dept': did you mean 'depth'\?"):
+        Noting(dept=3)
+
+
+@pytest.mark.parametrize("fields", [["title"], ["text"], ["title", "text"], ["text", "title"]])
+def test_fields_that_are_there(fields):
+    assert Noting(fields=fields).config.fields == tuple(fields)
+
+
+@pytest.mark.parametrize("fields", [[], ["body"], ["title", "title"], ["title", "body"]])
+def test_fields_that_are_not_there(fields):
+    with pytest.raises(ConfigError, match="'fields' must be some of title, text"):
+        Noting(fields=fields)
+
+
+def test_a_seed_is_not_negative():
+    with pytest.raises(ConfigError, match="'seed' must be 0 or more, not -1"):
+        Noting(seed=-1)
+
+
+def test_fit_returns_the_system_with_what_it_learnt(fitted):
+    assert fitted.labels_ is TRAIN.labels
+    assert fitted.labels_.ids == ["c", "a", "b"]
+    assert fitted.label_counts_.tolist() == [0, 1, 2]
+    assert fitted.label_counts_.dtype == np.int64
+    assert fitted.facts_ == base.TrainingFacts(3, TRAIN.fingerprint(), {})
+
+
+def test_without_a_run_there_is_a_silent_one(fitted):
+    train, valid, run = fitted.fitted_on
+    assert train is TRAIN
+    assert valid is None
+    assert type(run) is Run
+
+
+def test_validation_documents_are_brought_onto_the_labels_of_training():
+    valid = Dataset.from_texts(["2", "1"], [["b"], ["new", "a"]])
+    run = Run()
+    system = Noting().fit(TRAIN, valid=valid, run=run)
+    seen = system.fitted_on[1]
+    assert seen.labels.ids == ["c", "a", "b", "new"]
+    assert seen.Y.toarray().tolist() == [[0, 0, 1, 0], [0, 1, 0, 1]]
+    assert system.labels_ is TRAIN.labels
+    assert system.facts_.metrics["P@1"]["value"] == 100
+    assert run.seconds.keys() == {"validate"}
+
+
+def test_an_empty_validation_part_gives_no_figures():
+    assert Noting().fit(TRAIN, valid=Dataset.from_texts([], [])).facts_.metrics == {}
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (Dataset.from_texts([], []), "there is no document to learn from"),
+        (Dataset.from_texts(["a"], [[]]), "no document has a label"),
+        (Dataset.from_texts(["", ""], [["a"], ["b"]]), "no document has any text in its fields title, text"),
+        (MATRIX, "'noting' learns from text, not from a feature matrix"),
+        (
+            Dataset(TRAIN.documents, TRAIN.labels, csr_array(np.full((3, 3), np.inf, np.float32))),
+            "the label matrix has values that are not finite",
+        ),
+    ],
+)
+def test_data_that_cannot_be_learnt_from(data, message):
+    system = Noting()
+    with pytest.raises(UsageError, match=message):
+        system.fit(data)
+    assert not hasattr(system, "fitted_on")
+    with pytest.raises(NotFittedError):
+        system.predict(["a"])
+
+
+def test_feature_rows_need_the_capability_and_finite_values():
+    assert len(NotingMatrices().fit(MATRIX).labels_) == 3
+    with pytest.raises(UsageError, match="feature matrix has values that are not finite"):
+        NotingMatrices().fit(Dataset.from_matrix(np.full((3, 3), np.nan), np.eye(3)))
+    with pytest.raises(UnsupportedError, match="reads text, not a feature matrix"):
+        Noting().fit(TRAIN).predict(MATRIX)
+
+
+def test_a_failed_fit_leaves_the_old_model_usable(fitted):
+    with pytest.raises(UsageError):
+        fitted.fit(Dataset.from_texts([], []))
+    assert fitted.predict(["1"]).labels[0, 0] == 1
+    assert fitted.label_counts_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("k", [0, -3])
+def test_k_is_positive(fitted, k):
+    with pytest.raises(UsageError, match=f"k must be at least 1, not {k}"):
+        fitted.predict(["1"], k=k)
+
+
+def test_no_documents_never_reach_the_hook(fitted):
+    assert fitted.predict([], k=3).labels.shape == (0, 3)
+    assert fitted.batches == []
+
+
+def test_known_labels_need_the_capability(fitted):
+    with pytest.raises(UnsupportedError, match="'noting' cannot use labels that are already known"):
+        fitted.predict(["1"], revealed=[["a"]])
+
+
+@given(st.lists(st.integers(0, 2), max_size=12), st.integers(1, 5), st.integers(1, 3))
+def test_batches_cover_every_document_once_and_in_order(numbers, size, k):
+    system = Noting().fit(TRAIN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(base, "BATCH_SIZE", size)
+        answer = system.predict([str(number) for number in numbers], k=k)
+    assert answer.labels[:, 0].tolist() == numbers
+    assert answer.k == k
+    assert sum(system.batches) == len(numbers)
+    assert all(0 < batch <= size for batch in system.batches)
+
+
+def test_evaluate_counts_labels_that_training_never_had(fitted):
+    report = fitted.evaluate(Dataset.from_texts(["2", "0", "0"], [["b"], ["new"], ["c", "new"]]), k=(1,))
+    assert report.figures["P@1"]["value"] == pytest.approx(200 / 3)
+    assert report.counts["labels"] == 4
+    assert report.counts["labels_unseen_in_training"] == 2
+    assert report.counts["training_documents"] == 3
+
+
+def test_evaluate_asks_for_as_many_labels_more_as_are_left_out():
+    asked = []
+
+    class Asking(Noting):
+        """Notes k."""
+
+        def _predict_batch(self, documents, k):
+            asked.append(k)
+            return super()._predict_batch(documents, k)
+
+    system = Asking().fit(TRAIN)
+    test = Dataset.from_texts(["1"], [["a", "b"]])
+    system.evaluate(test, k=(1, 3))
+    system.evaluate(test, k=(20,))
+    system.evaluate(Dataset(test.documents, test.labels, test.Y, test.Y), k=(1, 3))
+    assert asked == [10, 20, 12]
+
+
+@pytest.mark.parametrize("method", ["predict", "evaluate", "save"])
+def test_an_untrained_system_says_so(method, tmp_path):
+    argument: Any = {"predict": ["a"], "evaluate": TRAIN, "save": tmp_path / "model"}[method]
+    with pytest.raises(NotFittedError, match=r"'noting' is not trained: call fit\(\) or load a model first"):
+        getattr(Noting(), method)(argument)
+    assert not (tmp_path / "model").exists()
