@@ -36,9 +36,9 @@ def dense_scores(X: csr_array, w: TreeWeights, link: str) -> NDArray[np.float64]
     for node in range(n_nodes):
         first, last = w.child_ptr[node], w.child_ptr[node + 1]
         weights = np.zeros((X.shape[1], last - first))
-        for row in range(w.feature_ptr[node], w.feature_ptr[node + 1]):
+        for row in np.flatnonzero(w.row_node == node):
             at = slice(w.row_ptr[row], w.row_ptr[row + 1])
-            weights[w.features[row], w.columns[at]] = w.values[at]
+            weights[w.row_feature[row], w.columns[at]] = w.values[at]
         raw = X.toarray() @ weights + w.bias[first - 1 : last - 1]
         total[:, first:last] = total[:, [node]] + log_probability(raw, link)
     scores = np.full((X.shape[0], N_LABELS), -np.inf)

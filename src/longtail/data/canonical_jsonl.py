@@ -9,13 +9,13 @@ from typing import Any
 import orjson
 
 from longtail.data.format import Format
-from longtail.data.json_record import record_parser
+from longtail.data.json_block import blocks
 from longtail.data.label_file import read_jsonl_labels
-from longtail.data.lines import bare_name, byte_lines, first_lines
+from longtail.data.lines import LINES_AT_ONCE, bare_name, first_lines
 from longtail.data.options import ReadOptions
 from longtail.data.parts import Parts, find_file, part_files
-from longtail.data.records import Batch, Placed, Report, batches, fail, parsed
-from longtail.data.row_folder import read_rows
+from longtail.data.records import Batch, Report, batches_of_blocks
+from longtail.data.row_folder import read_blocks
 from longtail.errors import DataError, UsageError
 from longtail.types import Dataset, LabelSet
 
@@ -26,19 +26,14 @@ def read(files: Mapping[str, Path], folder: Path | None, options: ReadOptions, r
     """Read these parts; labels come from the folder's labels.jsonl."""
     labels_path = None if folder is None else find_file(folder, ["labels.jsonl"])
     labels = None if labels_path is None else read_jsonl_labels(labels_path, report)
-    return read_rows(
-        files, lambda path: records(path, options, report), report, labels=labels, labels_path=labels_path
+    return read_blocks(
+        files, lambda path: blocks(path, options, report), report, labels=labels, labels_path=labels_path
     )
-
-
-def records(path: str | Path, options: ReadOptions, report: Report = fail) -> Iterator[Placed]:
-    """The records of one file."""
-    return parsed(byte_lines(path), record_parser(options), path, report)
 
 
 def stream(path: Path, options: ReadOptions, size: int) -> Iterator[Batch]:
     """The documents of one file, some at a time."""
-    return batches(records(path, options), size)
+    return batches_of_blocks(blocks(path, options, size=min(size, LINES_AT_ONCE)), size)
 
 
 def write(parts: Mapping[str, Dataset], folder: Path) -> None:

@@ -8,8 +8,9 @@ import lzma
 import os
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -17,11 +18,14 @@ from longtail.errors import DataError
 
 COMPRESSED = (".gz", ".xz")
 STDIN = "-"
+LINES_AT_ONCE = 256
+"""Few enough that short lines and what is made of them stay in the processor's cache."""
 
 _BOM = b"\xef\xbb\xbf"
 _GZIP_MAGIC = b"\x1f\x8b"
 _XZ_MAGIC = b"\xfd7zXZ\x00"
 _BUFFER = 1 << 20
+_NUL = "there is a NUL byte; is this a text file in UTF-8?"
 
 
 def bare_name(path: str | Path) -> str:
@@ -63,12 +67,45 @@ def naming_file(path: str | Path) -> Iterator[None]:
 def byte_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
     """Line numbers (from 1) and lines, without line ends and without a byte order mark."""
     with opened(path) as handle:
-        for number, line in enumerate(handle, 1):
-            if number == 1 and line.startswith(_BOM):
-                line = line[len(_BOM) :]
-            if b"\0" in line:
-                raise DataError("there is a NUL byte; is this a text file in UTF-8?", path=path, line=number)
-            yield number, line.rstrip(b"\r\n")
+        yield from clean_lines(handle, path)
+
+
+def clean_lines(lines: Iterable[bytes], path: str | Path, first: int = 1) -> Iterator[tuple[int, bytes]]:
+    """Lines of a file as ``byte_lines`` gives them; ``first`` is the number of the first one."""
+    for number, line in enumerate(lines, first):
+        if number == 1 and line.startswith(_BOM):
+            line = line[len(_BOM) :]
+        if b"\0" in line:
+            raise DataError(_NUL, path=path, line=number)
+        yield number, line.rstrip(b"\r\n")
+
+
+def line_blocks(path: str | Path, size: int = LINES_AT_ONCE) -> Iterator[tuple[int, list[bytes]]]:
+    """Some lines at a time, with the number of the first; line ends stay, a byte order mark does not.
+
+    Where the file cannot be read any further, the lines before that come first, then the error.
+    """
+    first = 1
+    with opened(path) as handle:
+        while True:
+            lines: list[bytes] = []
+            broken: Exception | None = None
+            try:
+                lines.extend(islice(handle, size))
+            except Exception as error:
+                broken = error
+            if first == 1 and lines and lines[0].startswith(_BOM):
+                lines[0] = lines[0][len(_BOM) :]
+            if b"\0" in b"".join(lines):
+                good = list(takewhile(lambda line: b"\0" not in line, lines))
+                lines, broken = good, DataError(_NUL, path=path, line=first + len(good))
+            if lines:
+                yield first, lines
+            if broken is not None:
+                raise broken
+            if len(lines) < size:
+                return
+            first += size
 
 
 def text_lines(path: str | Path) -> Iterator[tuple[int, str]]:

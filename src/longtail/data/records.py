@@ -5,9 +5,9 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, cast
 
 import numpy as np
 
@@ -40,6 +40,18 @@ Report: TypeAlias = Callable[[DataError], None]
 
 Batch: TypeAlias = tuple[Documents, list[list[str]]]
 """Documents and the label ids of each."""
+
+
+class Block(NamedTuple):
+    """Some documents as columns of equal length; ``weights`` is None where no document has any."""
+
+    lines: Sequence[int]
+    ids: Sequence[str | None]
+    titles: Sequence[str]
+    texts: Sequence[str]
+    labels: Sequence[Sequence[str]]
+    weights: Sequence[Sequence[float] | None] | None
+    extra: Sequence[Mapping[str, Any]]
 
 
 def fail(problem: DataError) -> NoReturn:
@@ -107,46 +119,95 @@ def single_entries(matrix: csr_array) -> csr_array:
 
 def collect(records: Iterable[Placed], index: dict[str, int]) -> Columns:
     """Read all records; ``index`` gives each label id its column and grows by those that are new."""
+    grown = growing(index)
+    found = collect_blocks(grouped(records), grown)
+    index.update(grown)
+    return found
+
+
+def growing(index: Mapping[str, int]) -> defaultdict[str, int]:
+    """The same columns of labels, where looking up a new label gives it the next column."""
+    grown = defaultdict[str, int](None, index)
+    grown.default_factory = grown.__len__
+    return grown
+
+
+def grouped(records: Iterable[Placed], size: int = 256) -> Iterator[Block]:
+    """The records as blocks of ``size``."""
+    remaining = iter(records)
+    while some := list(islice(remaining, size)):
+        lines, rows = zip(*some, strict=True)
+        ids, titles, texts, labels, weights, extra = zip(*rows, strict=True)
+        weighted = any(weight is not None for weight in weights)
+        yield Block(lines, ids, titles, texts, labels, weights if weighted else None, extra)
+
+
+def collect_blocks(blocks: Iterable[Block], index: defaultdict[str, int]) -> Columns:
+    """Read all blocks; ``index``, made by ``growing``, gives each label id its column."""
     ids: list[str] = []
     titles: list[str] = []
     texts: list[str] = []
     extra: list[Mapping[str, Any]] = []
-    lines, ends, columns, weights = array("q"), array("q", [0]), array("i"), array("f")
-    # Looking up a new label gives it the next column, without a step of Python.
-    column_of = defaultdict[str, int](None, index)
-    column_of.default_factory = column_of.__len__
-    any_extra = numbered = False
-    for number, (id_, title, text, labels, weight, more) in records:
-        if id_ is None:
-            id_ = str(len(ids))
-            numbered = True
-        ids.append(id_)
-        titles.append(title)
-        texts.append(text)
-        extra.append(more)
-        if more:
-            any_extra = True
-        if weight is not None:
+    sizes: list[int] = []
+    lines, columns, weights = array("q"), array("i"), array("f")
+    numbered = False
+    for block in blocks:
+        numbered = numbered or None in block.ids
+        ids.extend(_own_or_row_number(block.ids, len(ids)))
+        titles.extend(block.titles)
+        texts.extend(block.texts)
+        extra.extend(block.extra)
+        lines.extend(block.lines)
+        if block.weights is not None:
             weights.extend([1.0] * (len(columns) - len(weights)))
-            weights.extend(weight)
-        columns.extend(map(column_of.__getitem__, labels))
-        ends.append(len(columns))
-        lines.append(number)
-    documents = Documents(ids, titles, texts, None, extra if any_extra else None)
-    index.update(column_of)
+            for weight, labels in zip(block.weights, block.labels, strict=True):
+                weights.extend([1.0] * len(labels) if weight is None else weight)
+        sizes.extend(map(len, block.labels))
+        columns.extend(map(index.__getitem__, chain.from_iterable(block.labels)))
+    documents = Documents(ids, titles, texts, None, extra if any(extra) else None)
     values = np.ones(len(columns), np.float32)
     values[: len(weights)] = weights
-    indptr, indices = np.array(ends, dtype=np.int64), np.array(columns, dtype=np.int32)
+    indptr = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    indices = np.array(columns, dtype=np.int32)
     return Columns(documents, np.array(lines, dtype=np.int64), indptr, indices, values, numbered)
 
 
 def batches(records: Iterable[Placed], size: int) -> Iterator[Batch]:
     """The records as documents with their label ids, ``size`` at a time."""
-    remaining = iter(records)
-    start = 0
-    while rows := [record for _, record in islice(remaining, size)]:
-        extra = [r.extra for r in rows] if any(r.extra for r in rows) else None
-        ids = [str(start + i) if r.id is None else r.id for i, r in enumerate(rows)]
-        documents = Documents(ids, [r.title for r in rows], [r.text for r in rows], None, extra)
-        yield documents, [list(r.labels) for r in rows]
-        start += len(rows)
+    return batches_of_blocks(grouped(records, size), size)
+
+
+def batches_of_blocks(blocks: Iterable[Block], size: int) -> Iterator[Batch]:
+    """The documents of the blocks with their label ids, ``size`` at a time, as soon as there are so many."""
+    ids: list[str] = []
+    titles: list[str] = []
+    texts: list[str] = []
+    labels: list[list[str]] = []
+    extra: list[Mapping[str, Any]] = []
+    columns: tuple[list[Any], ...] = (ids, titles, texts, labels, extra)
+    given = 0
+
+    def first(count: int) -> Batch:
+        taken = [column[:count] for column in columns]
+        for column in columns:
+            del column[:count]
+        more = taken[4] if any(taken[4]) else None
+        return Documents(taken[0], taken[1], taken[2], None, more), taken[3]
+
+    for block in blocks:
+        ids.extend(_own_or_row_number(block.ids, given + len(ids)))
+        titles.extend(block.titles)
+        texts.extend(block.texts)
+        labels.extend(map(list, block.labels))
+        extra.extend(block.extra)
+        while len(ids) >= size:
+            yield first(size)
+            given += size
+    if ids:
+        yield first(len(ids))
+
+
+def _own_or_row_number(ids: Sequence[str | None], first: int) -> Sequence[str]:
+    if None not in ids:
+        return cast("Sequence[str]", ids)
+    return [str(row) if id_ is None else id_ for row, id_ in enumerate(ids, first)]

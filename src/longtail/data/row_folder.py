@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 from longtail.data.pair_files import read_filter
 from longtail.data.parts import Part, Parts, find_file, part_of_name
-from longtail.data.records import Columns, Placed, Report, collect
+from longtail.data.records import Block, Columns, Placed, Report, collect_blocks, grouped, growing
 from longtail.types import Dataset, LabelSet
 
 NO_LABELS = LabelSet([], [])
@@ -21,13 +22,35 @@ def read_rows(
     labels: LabelSet | None = None,
     labels_path: Path | None = None,
 ) -> Parts:
+    """Read the file of each part, record by record."""
+    return read_blocks(
+        files, lambda path: grouped(records(path)), report, labels=labels, labels_path=labels_path
+    )
+
+
+def read_blocks(
+    files: Mapping[str, Path],
+    blocks: Callable[[Path], Iterator[Block]],
+    report: Report,
+    *,
+    labels: LabelSet | None = None,
+    labels_path: Path | None = None,
+) -> Parts:
     """Read the file of each part; labels keep the order of ``labels``, then of their first appearance."""
     listed = labels if labels is not None else NO_LABELS
-    index = dict(listed.index)
-    columns = {part: collect(records(path), index) for part, path in files.items()}
-    every = listed.extended(index)
+    index = growing(listed.index)
+    columns = {part: collect_blocks(blocks(path), index) for part, path in files.items()}
+    every = _with_new(listed, list(islice(index, len(listed), None)))
     parts = {part: _part(files[part], found, every, report) for part, found in columns.items()}
     return Parts(every, len(labels) if labels is not None else None, parts, labels_path)
+
+
+def _with_new(listed: LabelSet, new: list[str]) -> LabelSet:
+    # As LabelSet.extended, which would look each of them up once more to find that it is new.
+    if not new:
+        return listed
+    extra = None if listed.extra is None else [*listed.extra, *({} for _ in new)]
+    return LabelSet([*listed.ids, *new], [*listed.texts, *[""] * len(new)], extra)
 
 
 def _part(path: Path, found: Columns, labels: LabelSet, report: Report) -> Part:

@@ -1,8 +1,8 @@
 """Beam search down a label tree with sparse linear classifiers at its nodes.
 
-The weights of a node's children are stored together by feature (``TreeWeights``), with a small hash table from
-feature to row a node. A document's features are looked up once a node, and every hit adds to all children at
-once: the cost follows the document's words, not the number of labels.
+The weights of a level are stored by feature, then by node (``TreeWeights``): a document's feature is looked up
+once a level, and the nodes that weigh it lie side by side. Those in the beam add to all their children at
+once. The cost follows the document's words, not the number of labels.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class TreeSearch:
 
     def __init__(self, weights: TreeWeights) -> None:
         self.weights = weights
-        self._slot_ptr, self._slots = _hash_features(weights.feature_ptr, weights.features)
+        self._first_row = _first_rows(weights.level_ptr, weights.row_feature)
 
     def top_k(self, X: csr_array, k: int, *, beam: int, link: str) -> tuple[np.ndarray, np.ndarray]:
         """The best k labels of each row of X: int32 [n, k] (-1 padded) and float32 log-scores [n, k]."""
@@ -45,8 +45,8 @@ class TreeSearch:
                 data,
                 w.child_ptr,
                 w.label_order,
-                self._slot_ptr,
-                self._slots,
+                self._first_row,
+                w.row_node,
                 w.row_ptr,
                 w.columns,
                 w.values,
@@ -65,32 +65,32 @@ class TreeSearch:
 
 
 @njit(nogil=True, cache=True)
-def _slot(feature: int, size: int) -> np.int64:
-    """Where to look first for a feature in a table of ``size`` (a power of two) slots."""
-    mixed = (np.uint64(feature) * np.uint64(2654435769)) & np.uint64(0xFFFFFFFF)
-    return np.int64((mixed * np.uint64(size)) >> np.uint64(32))
+def _first_rows(level_ptr: np.ndarray, row_feature: np.ndarray) -> np.ndarray:
+    """For each level and feature the number of its first row; the next feature's is the end."""
+    n_features = 1
+    for feature in row_feature:
+        n_features = max(n_features, feature + 1)
+    first = np.empty((len(level_ptr) - 1, n_features + 1), np.int64)
+    for level in range(len(level_ptr) - 1):
+        row = level_ptr[level]
+        for feature in range(n_features + 1):
+            first[level, feature] = row
+            while row < level_ptr[level + 1] and row_feature[row] == feature:
+                row += 1
+    return first
 
 
 @njit(nogil=True, cache=True)
-def _hash_features(feature_ptr: np.ndarray, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A table a node from feature to row: ``slots[s] = (feature, row)``, feature -1 where it is free."""
-    n_nodes = len(feature_ptr) - 1
-    slot_ptr = np.zeros(n_nodes + 1, np.int64)
-    for node in range(n_nodes):
-        size = 2
-        while size < 2 * (feature_ptr[node + 1] - feature_ptr[node]):
-            size *= 2
-        slot_ptr[node + 1] = slot_ptr[node] + size
-    slots = np.full((slot_ptr[-1], 2), -1, np.int32)
-    for node in range(n_nodes):
-        first, size = slot_ptr[node], slot_ptr[node + 1] - slot_ptr[node]
-        for row in range(feature_ptr[node], feature_ptr[node + 1]):
-            at = _slot(features[row], size)
-            while slots[first + at, 0] >= 0:
-                at = (at + 1) & (size - 1)
-            slots[first + at, 0] = features[row]
-            slots[first + at, 1] = row
-    return slot_ptr, slots
+def _find(sorted_values: np.ndarray, first: int, last: int, wanted: int) -> int:
+    """Where ``wanted`` is between ``first`` and ``last``, or -1."""
+    end = last
+    while first < last:
+        middle = (first + last) >> 1
+        if sorted_values[middle] < wanted:
+            first = middle + 1
+        else:
+            last = middle
+    return first if first < end and sorted_values[first] == wanted else -1
 
 
 @njit(nogil=True, cache=True)
@@ -132,8 +132,8 @@ def _search(
     data: np.ndarray,
     child_ptr: np.ndarray,
     label_order: np.ndarray,
-    slot_ptr: np.ndarray,
-    slots: np.ndarray,
+    first_row: np.ndarray,
+    row_node: np.ndarray,
     row_ptr: np.ndarray,
     columns: np.ndarray,
     values: np.ndarray,
@@ -144,44 +144,66 @@ def _search(
     out_scores: np.ndarray,
 ) -> None:
     n_nodes = len(child_ptr) - 1
+    n_features = first_row.shape[1] - 1
     widest = 0
     for node in range(n_nodes):
         widest = max(widest, child_ptr[node + 1] - child_ptr[node])
-    scores = np.empty(widest, np.float32)
+    scores = np.empty((beam, widest), np.float32)
+    place = np.full(n_nodes, -1, np.int32)  # of a node in the beam
     beam_ids, beam_scores = np.empty(beam, np.int64), np.empty(beam, np.float32)
     next_ids, next_scores = np.empty(beam, np.int64), np.empty(beam, np.float32)
+    candidates = np.empty(out_labels.shape[1], np.int64)
     for i in range(len(indptr) - 1):
         beam_ids[0], beam_scores[0], in_beam = 0, 0, 1
         found = 0
-        while in_beam:
+        for level in range(first_row.shape[0]):
+            for b in range(in_beam):
+                node = beam_ids[b]
+                place[node] = b
+                for c in range(child_ptr[node + 1] - child_ptr[node]):
+                    # Children are numbered from 1: the root is nobody's child.
+                    scores[b, c] = bias[child_ptr[node] - 1 + c]
+            for p in range(indptr[i], indptr[i + 1]):
+                feature = indices[p]
+                if feature >= n_features:
+                    continue
+                first, last = first_row[level, feature], first_row[level, feature + 1]
+                if last - first <= 8 * in_beam:
+                    for row in range(first, last):
+                        b = place[row_node[row]]
+                        if b >= 0:
+                            for q in range(row_ptr[row], row_ptr[row + 1]):
+                                scores[b, columns[q]] += data[p] * values[q]
+                else:
+                    for b in range(in_beam):
+                        row = _find(row_node, first, last, beam_ids[b])
+                        if row >= 0:
+                            for q in range(row_ptr[row], row_ptr[row + 1]):
+                                scores[b, columns[q]] += data[p] * values[q]
             in_next = 0
             for b in range(in_beam):
                 node = beam_ids[b]
-                first_child = child_ptr[node]
-                n_children = child_ptr[node + 1] - first_child
+                place[node] = -1
+                first_child, n_children = child_ptr[node], child_ptr[node + 1] - child_ptr[node]
+                if first_child < n_nodes:
+                    best_ids, best_scores, count = next_ids, next_scores, in_next
+                else:
+                    best_ids, best_scores, count = candidates, out_scores[i], found
+                worst = best_scores[-1] if count == len(best_ids) else -np.inf
                 for c in range(n_children):
-                    # Children are numbered from 1: the root is nobody's child.
-                    scores[c] = bias[first_child - 1 + c]
-                first_slot = slot_ptr[node]
-                size = slot_ptr[node + 1] - first_slot
-                for p in range(indptr[i], indptr[i + 1]):
-                    feature = indices[p]
-                    at = _slot(feature, size)
-                    while slots[first_slot + at, 0] >= 0:
-                        if slots[first_slot + at, 0] == feature:
-                            row = slots[first_slot + at, 1]
-                            for q in range(row_ptr[row], row_ptr[row + 1]):
-                                scores[columns[q]] += data[p] * values[q]
-                            break
-                        at = (at + 1) & (size - 1)
-                for c in range(n_children):
-                    score = beam_scores[b] + _log_probability(scores[c], link)
-                    child = first_child + c
-                    if child < n_nodes:
-                        in_next = _keep_best(next_ids, next_scores, in_next, child, score)
-                    else:
-                        label = label_order[child - n_nodes]
-                        found = _keep_best(out_labels[i], out_scores[i], found, label, score)
+                    score = beam_scores[b] + _log_probability(scores[b, c], link)
+                    # Nearly all children end here: only the rest is worth a call.
+                    if score >= worst:
+                        child = first_child + c
+                        if child >= n_nodes:
+                            child = label_order[child - n_nodes]
+                        count = _keep_best(best_ids, best_scores, count, child, score)
+                        worst = best_scores[-1] if count == len(best_ids) else -np.inf
+                if first_child < n_nodes:
+                    in_next = count
+                else:
+                    found = count
             beam_ids, next_ids = next_ids, beam_ids
             beam_scores, next_scores = next_scores, beam_scores
             in_beam = in_next
+        out_labels[i, :found] = candidates[:found]

@@ -1,4 +1,4 @@
-"""The trained classifiers of a label tree, laid out for search: node by node, and within a node by feature."""
+"""The trained classifiers of a label tree, laid out for search: level by level, and within a level by feature."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
+from numba import njit
 from scipy.sparse import hstack
 
 from longtail.cluster.label_tree import LabelTree
@@ -18,14 +19,18 @@ class TreeWeights:
 
     The children of node p are ``child_ptr[p]`` to ``child_ptr[p + 1]``; child number c is the label
     ``label_order[c - n_nodes]`` if c >= n_nodes, and has the bias ``bias[c - 1]`` (the root is nobody's child).
-    Node p weighs ``features[r]`` for r from ``feature_ptr[p]`` to ``feature_ptr[p + 1]``; that feature's weights
-    are at ``row_ptr[r]`` to ``row_ptr[r + 1]`` in ``columns`` (which of the node's children) and ``values``.
+
+    The weights come in rows, one a pair of a feature and a node that weighs it, sorted by level, feature and
+    node: level t has the rows ``level_ptr[t]`` to ``level_ptr[t + 1]``. Row r is about ``row_feature[r]`` at
+    ``row_node[r]``; its weights are at ``row_ptr[r]`` to ``row_ptr[r + 1]`` in ``columns`` (which of the node's
+    children) and ``values``.
     """
 
     child_ptr: np.ndarray
     label_order: np.ndarray
-    feature_ptr: np.ndarray
-    features: np.ndarray
+    level_ptr: np.ndarray
+    row_feature: np.ndarray
+    row_node: np.ndarray
     row_ptr: np.ndarray
     columns: np.ndarray
     values: np.ndarray
@@ -34,30 +39,57 @@ class TreeWeights:
     @classmethod
     def join(cls, tree: LabelTree, nodes: Sequence[Sequence[SparseWeights]]) -> TreeWeights:
         """Lay out what was trained: for each node in order, its children's classifiers, in a few parts."""
-        starts = np.cumsum([1, *(len(level) - 1 for level in tree.children[1:])])
+        counts = [len(level) - 1 for level in tree.children]
+        starts = np.cumsum(counts)
         child_ptr = [level[:-1] + start for level, start in zip(tree.children, starts, strict=True)]
-        features, row_sizes, columns, values = [], [], [], []
+        features, sizes, columns, values = [], [], [], []
         for parts in nodes:
             # All parts of a node were trained on the same documents, so their features are the same.
             weights = (
                 parts[0].weights if len(parts) == 1 else hstack([p.weights for p in parts], format="csr")
             )
-            sizes = np.diff(weights.indptr)
-            features.append(parts[0].features[sizes > 0])
-            row_sizes.append(sizes[sizes > 0])
+            size = np.diff(weights.indptr)
+            features.append(parts[0].features[size > 0])
+            sizes.append(size[size > 0])
             columns.append(weights.indices.astype(np.uint16))
             values.append(weights.data)
+        row_node = np.repeat(np.arange(len(nodes)), [len(rows) for rows in features]).astype(np.int32)
+        row_feature = np.concatenate(features).astype(np.int32)
+        row_level = np.repeat(np.arange(len(counts)), counts)[row_node]
+        order = np.lexsort((row_node, row_feature, row_level))
+        row_ptr = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
+        new_ptr, new_columns, new_values = _reorder(
+            row_ptr, np.concatenate(columns), np.concatenate(values), order
+        )
         return cls(
             child_ptr=np.concatenate([*child_ptr, [starts[-1] + len(tree.label_order)]]).astype(np.int64),
             label_order=tree.label_order.astype(np.int32),
-            feature_ptr=np.cumsum([0, *map(len, features)], dtype=np.int64),
-            features=np.concatenate(features).astype(np.int32),
-            row_ptr=np.concatenate([[0], np.cumsum(np.concatenate(row_sizes))]).astype(np.int64),
-            columns=np.concatenate(columns),
-            values=np.concatenate(values).astype(np.float32),
+            level_ptr=np.searchsorted(row_level[order], np.arange(len(counts) + 1)).astype(np.int64),
+            row_feature=row_feature[order],
+            row_node=row_node[order],
+            row_ptr=new_ptr,
+            columns=new_columns,
+            values=new_values,
             bias=np.concatenate([part.bias for parts in nodes for part in parts]).astype(np.float32),
         )
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The parts by name, for saving."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@njit(nogil=True, cache=True)
+def _reorder(
+    row_ptr: np.ndarray, columns: np.ndarray, values: np.ndarray, order: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rows in another order."""
+    new_ptr = np.zeros(len(order) + 1, np.int64)
+    new_columns, new_values = np.empty_like(columns), np.empty_like(values)
+    q = 0
+    for at, row in enumerate(order):
+        for p in range(row_ptr[row], row_ptr[row + 1]):
+            new_columns[q] = columns[p]
+            new_values[q] = values[p]
+            q += 1
+        new_ptr[at + 1] = q
+    return new_ptr, new_columns, new_values

@@ -32,7 +32,7 @@ from longtail.types import Dataset, Documents, TopK
 class TreeConfig:
     """The shape of the label tree."""
 
-    leaf_size: int = 200
+    leaf_size: int = 400
     """Labels in a leaf cluster at most."""
     arity: int = 512
     """Children of an inner node at most (a power of two): wide trees are shallow, and make fewer mistakes."""

@@ -1,0 +1,92 @@
+"""Some lines of JSON at once as columns: what is done a column at a time costs far less than a line at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import orjson
+
+from longtail.data.json_record import as_text, label_ids, record_parser, take
+from longtail.data.lines import LINES_AT_ONCE, clean_lines, line_blocks
+from longtail.data.options import ReadOptions
+from longtail.data.records import NOTHING, Block, Report, fail, grouped, parsed
+from longtail.errors import DataError
+
+T = TypeVar("T")
+
+
+def blocks(
+    path: str | Path, options: ReadOptions, report: Report = fail, size: int = LINES_AT_ONCE
+) -> Iterator[Block]:
+    """The documents of a JSON-lines file, those of ``size`` lines at a time.
+
+    Lines among which one is blank or wrong are parsed again, each on its own: that finds out which one it is,
+    and gives the documents before it as if nothing had been read ahead.
+    """
+    parse_block, parse_line = block_parser(options), record_parser(options)
+    for first, lines in _as_far_as_it_goes(line_blocks(path, size), report):
+        try:
+            block = parse_block(first, lines)
+        except ValueError:
+            yield from grouped(parsed(clean_lines(lines, path, first), parse_line, path, report), 1)
+        else:
+            yield block
+
+
+def block_parser(options: ReadOptions) -> Callable[[int, list[bytes]], Block]:
+    """A function from the number of the first line and the lines to their documents.
+
+    Its documents are those that ``record_parser`` makes of each line; a line for which that would fail makes it
+    raise ValueError as well, without saying which one.
+    """
+    separator = options.label_separator
+
+    def parse(first: int, lines: list[bytes]) -> Block:
+        found: list[dict[str, Any]] = list(map(orjson.loads, lines))
+        if _types(found) != {dict}:
+            raise ValueError("not every line is a JSON object")
+        ids = _column(found, options.id_names)
+        if _types(ids) != {str}:
+            ids = [None if id_ is None else as_text(id_, "the id") for id_ in ids]
+        titles = _texts(_column(found, options.title_names[:1]), "the title")
+        texts = _texts(_column(found, options.text_names), "the text")
+        labels = _column(found, options.label_names)
+        if _types(labels) != {list} or not _types(chain.from_iterable(labels)) <= {str}:
+            labels = [label_ids(value, separator) for value in labels]
+        extra = [record or NOTHING for record in found] if any(found) else [NOTHING] * len(found)
+        return Block(range(first, first + len(lines)), ids, titles, texts, labels, None, extra)
+
+    return parse
+
+
+def _as_far_as_it_goes(lines: Iterator[T], report: Report) -> Iterator[T]:
+    try:
+        yield from lines
+    except DataError as error:
+        # The file itself broke off: there is nothing to go on with.
+        report(error)
+
+
+def _column(found: list[dict[str, Any]], names: Sequence[str]) -> list[Any]:
+    """The values of the first of these keys, or of the next that is there, taken out of the records."""
+    usual, *others = names
+    values = [record.pop(usual, None) for record in found]
+    if others and type(None) in _types(values):
+        return [
+            take(record, others) if value is None else value
+            for value, record in zip(values, found, strict=True)
+        ]
+    return values
+
+
+def _texts(values: list[Any], what: str) -> list[str]:
+    if _types(values) == {str}:
+        return values
+    return [as_text(value, what) for value in values]
+
+
+def _types(values: Any) -> set[type]:
+    return cast("set[type]", set(map(type, values)))

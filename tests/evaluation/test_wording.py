@@ -1,0 +1,78 @@
+from dataclasses import replace
+
+import pytest
+
+from longtail.evaluation.wording import RARE_NOTE, counts_sentence, families, other_sentence
+from tests.evaluation.cases import zipf_report
+
+COUNTS = {
+    "documents": 1234,
+    "assignments": 1,
+    "labels": 1,
+    "labels_unseen_in_training": 0,
+    "training_documents": 2000,
+    "documents_without_labels": 0,
+    "pairs_left_out": 0,
+}
+
+
+def figure(value: float) -> dict[str, float]:
+    return {"value": value, "low": value - 1, "high": value + 1}
+
+
+def test_figures_as_rows_and_columns():
+    report = replace(zipf_report(), figures={"P@1": figure(5), "P@10": figure(2), "nDCG@3": figure(4)})
+    assert families(report) == ({"P": {1: figure(5), 10: figure(2)}, "nDCG": {3: figure(4)}}, [1, 3, 10])
+
+
+def test_rows_keep_the_order_of_the_report():
+    rows, ranks = families(zipf_report())
+    assert list(rows) == ["P", "nDCG", "PSP", "PSnDCG", "R"]
+    assert ranks == [1, 3, 5, 10]
+    assert list(rows["R"]) == [1, 3, 5, 10]
+    assert list(rows["P"]) == [1, 3, 5]
+
+
+def test_no_figures():
+    assert families(replace(zipf_report(), figures={})) == ({}, [])
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        (
+            {},
+            "1,234 documents with 1 label assignment; 1 label, 0 of them unseen in 2,000 training documents.",
+        ),
+        (
+            {"documents": 1, "assignments": 0, "labels": 5000, "labels_unseen_in_training": 1000},
+            "1 document with 0 label assignments; 5,000 labels, 1,000 of them unseen in "
+            "2,000 training documents.",
+        ),
+        (
+            {"training_documents": 1, "documents_without_labels": 1, "pairs_left_out": 2},
+            "1,234 documents with 1 label assignment; 1 label, 0 of them unseen in 1 training document. "
+            "1 document without gold labels count 0. 2 pairs left out of predictions and truth.",
+        ),
+    ],
+)
+def test_counts_in_words(changes, sentence):
+    assert counts_sentence(COUNTS | changes) == sentence
+
+
+@pytest.mark.parametrize(
+    ("other", "calibrated", "sentence"),
+    [
+        ({}, None, ""),
+        ({"coverage@1": 12.345678}, None, "coverage@1 12.35."),
+        ({"coverage@1": 1, "micro F1": 2}, None, "coverage@1 1.00, micro F1 2.00."),
+        ({"coverage@1": 1}, {"ece": 3.0}, "coverage@1 1.00, expected calibration error 3.00."),
+    ],
+)
+def test_other_figures_in_one_line(other, calibrated, sentence):
+    assert other_sentence(replace(zipf_report(), other=other, calibration=calibrated)) == sentence
+
+
+def test_the_note_has_a_rank_to_fill_in():
+    assert RARE_NOTE.format(k=5).count("@5") == 3
+    assert "{" not in RARE_NOTE.format(k=5)
