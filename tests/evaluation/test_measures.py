@@ -78,7 +78,7 @@ def test_recall_at_ten_is_there_when_ten_are_predicted():
     st.lists(st.tuples(st.permutations(range(N_LABELS)), st.sets(st.integers(0, 5))), min_size=1, max_size=6),
     st.integers(0, 3),
 )
-def test_every_figure_is_a_percentage_inside_of_its_interval(rows, seed):
+def test_every_figure_is_a_percentage_with_an_interval(rows, seed):
     found = case([ranked[:3] for ranked, _ in rows], [sorted(truth) for _, truth in rows])
     for name, figure in figures(found, ONES, [1, 3], seed).items():
         assert 0 <= figure["low"] <= figure["high"] <= 100 + 1e-9, name
