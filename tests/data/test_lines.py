@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from longtail.data.lines import bare_name, byte_lines, first_lines, text_lines
+from longtail.data.lines import bare_name, byte_lines, first_lines, line_blocks, text_lines
 from longtail.errors import DataError
 from tests.data.build import put
 
@@ -71,6 +71,20 @@ def test_nul_bytes_and_bad_utf8_name_the_line(tmp_path: Path) -> None:
     # A lone surrogate in UTF-8's own clothes is no UTF-8.
     with pytest.raises(DataError, match="line 1: is not valid UTF-8"):
         list(text_lines(put(tmp_path / "surrogate.txt", b"\xed\xa0\x80\n")))
+
+
+def test_blocks_of_lines(tmp_path: Path) -> None:
+    path = put(tmp_path / "a.txt", "\ufeffone\r\ntwo\n\nlast")
+    assert list(line_blocks(path, 2)) == [(1, [b"one\r\n", b"two\n"]), (3, [b"\n", b"last"])]
+    assert list(line_blocks(path, 9)) == [(1, [b"one\r\n", b"two\n", b"\n", b"last"])]
+    assert list(line_blocks(put(tmp_path / "empty.txt", ""), 2)) == []
+
+
+def test_blocks_of_lines_end_before_a_nul_byte(tmp_path: Path) -> None:
+    found = line_blocks(put(tmp_path / "nul.txt", b"1\n2\n3\n4\0\n5\0\n"), 2)
+    assert [next(found), next(found)] == [(1, [b"1\n", b"2\n"]), (3, [b"3\n"])]
+    with pytest.raises(DataError, match="line 4: there is a NUL byte"):
+        next(found)
 
 
 def test_a_line_of_ten_megabytes(tmp_path: Path) -> None:

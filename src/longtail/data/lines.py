@@ -18,7 +18,7 @@ from longtail.errors import DataError
 
 COMPRESSED = (".gz", ".xz")
 STDIN = "-"
-LINES_AT_ONCE = 256
+LINES_AT_ONCE = 128
 """Few enough that short lines and what is made of them stay in the processor's cache."""
 
 _BOM = b"\xef\xbb\xbf"

@@ -132,7 +132,7 @@ def growing(index: Mapping[str, int]) -> defaultdict[str, int]:
     return grown
 
 
-def grouped(records: Iterable[Placed], size: int = 256) -> Iterator[Block]:
+def grouped(records: Iterable[Placed], size: int = 128) -> Iterator[Block]:
     """The records as blocks of ``size``."""
     remaining = iter(records)
     while some := list(islice(remaining, size)):
