@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array, csr_matrix, random_array
 from sklearn.base import clone, is_classifier
@@ -36,6 +37,21 @@ def test_label_matrices_of_every_kind(target: object) -> None:
     assert classifier.predict(TEXTS).shape == Y.shape
     assert classifier.predict_proba(["x"]).toarray().tolist() == [[0.75, 0.5, 0]]
     assert classifier.score(TEXTS, target) == classifier.score(TEXTS, Y)
+
+
+@pytest.mark.parametrize("kind", [object, "str", "string"])
+def test_missing_texts_are_empty(kind: str | type) -> None:
+    column = pd.Series(["red fox", None, np.nan, "blue fox"], dtype=kind)
+    classifier = LongtailClassifier(k=1, tree__leaf_size=2, tree__arity=2).fit(column, TAGS)
+    empty = classifier.predict_proba(["", ""]).toarray()
+    assert (classifier.predict_proba(column[1:3]).toarray() == empty).all()
+    assert (classifier.predict_proba([None, float("nan")]).toarray() == empty).all()
+    with_words = LongtailClassifier(k=1, tree__leaf_size=2, tree__arity=2).fit(
+        ["red fox", "", "", "blue fox"], TAGS
+    )
+    assert (
+        with_words.predict_proba(["nan None"]).toarray() == classifier.predict_proba(["nan None"]).toarray()
+    ).all()
 
 
 def test_stored_zeros_are_no_labels() -> None:

@@ -134,7 +134,9 @@ def _documents(X: Any) -> Documents:
         return Documents.from_features(matrix)
     if isinstance(X, str):
         raise UsageError("X is one string; give a list of texts")
-    return Documents.of([str(text) for text in X])
+    texts = list(X)
+    # What a missing text is (None, pandas' NaN) is known there alone.
+    return Dataset.from_texts(texts, [[]] * len(texts)).documents
 
 
 def _matrix(values: Any) -> csr_array | None:

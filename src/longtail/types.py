@@ -378,8 +378,8 @@ def _tag_lists(tags: Any) -> list[list[str]]:
 
 
 def _is_missing(value: Any) -> bool:
-    # None and the NaN of a pandas column; NaN alone differs from itself.
-    return value is None or (isinstance(value, float) and value != value)
+    # None and what a pandas column has for it: NaN, which alone differs from itself, or NA of its string columns.
+    return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
 
 
 def _is_sparse(source: Any) -> bool:
