@@ -24,19 +24,18 @@ def test_a_package_that_is_not_there_is_no_obstacle(monkeypatch):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="compares with /proc")
-def test_the_peak_is_in_bytes_and_grows_with_what_is_used():
-    with open("/proc/self/status", encoding="ascii") as handle:
-        lines = dict(line.split(":", 1) for line in handle)
-    high_water = int(lines["VmHWM"].split()[0]) * 1024
+def test_the_peak_is_in_bytes_and_never_falls():
     before = peak_memory()
     assert before is not None
-    assert before == pytest.approx(high_water, rel=0.2)
-    block = np.ones(before // 8 + 2**23)  # more than the process ever had, by 64 MB
+    block = np.ones(before // 8 + 2**23)  # more than there ever was, by 64 MB
     after = peak_memory()
+    with open("/proc/self/status", encoding="ascii") as handle:
+        lines = dict(line.split(":", 1) for line in handle)
     assert after is not None
-    assert after >= block.nbytes
+    assert after > block.nbytes
+    assert after == pytest.approx(int(lines["VmHWM"].split()[0]) * 1024, rel=0.01)
     del block
-    assert peak_memory() >= after, "the peak never falls"
+    assert peak_memory() >= after
 
 
 def test_where_the_system_does_not_say_there_is_no_peak(monkeypatch):
