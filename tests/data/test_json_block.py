@@ -115,6 +115,7 @@ TRICKS = st.sampled_from(
         b'{"text": "\\ud800"}',
         b'{"text": "\xff"}',
         b'\xef\xbb\xbf{"text": "mark"}',
+        b'\xef\xbb\xbf\xef\xbb\xbf{"text": "two marks"}',
         b'{"text": "two", "text": "keys"}',
         b'{"labels": 1e400}',
         b"null",

@@ -74,7 +74,7 @@ def test_nul_bytes_and_bad_utf8_name_the_line(tmp_path: Path) -> None:
 
 
 def test_blocks_of_lines(tmp_path: Path) -> None:
-    path = put(tmp_path / "a.txt", "\ufeffone\r\ntwo\n\nlast")
+    path = put(tmp_path / "a.txt", "one\r\ntwo\n\nlast")
     assert list(line_blocks(path, 2)) == [(1, [b"one\r\n", b"two\n"]), (3, [b"\n", b"last"])]
     assert list(line_blocks(path, 9)) == [(1, [b"one\r\n", b"two\n", b"\n", b"last"])]
     assert list(line_blocks(put(tmp_path / "empty.txt", ""), 2)) == []

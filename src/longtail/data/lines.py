@@ -81,7 +81,7 @@ def clean_lines(lines: Iterable[bytes], path: str | Path, first: int = 1) -> Ite
 
 
 def line_blocks(path: str | Path, size: int = LINES_AT_ONCE) -> Iterator[tuple[int, list[bytes]]]:
-    """Some lines at a time, with the number of the first; line ends stay, a byte order mark does not.
+    """Some lines at a time, with the number of the first, as they are: ``clean_lines`` cleans them.
 
     Where the file cannot be read any further, the lines before that come first, then the error.
     """
@@ -94,8 +94,6 @@ def line_blocks(path: str | Path, size: int = LINES_AT_ONCE) -> Iterator[tuple[i
                 lines.extend(islice(handle, size))
             except Exception as error:
                 broken = error
-            if first == 1 and lines and lines[0].startswith(_BOM):
-                lines[0] = lines[0][len(_BOM) :]
             if b"\0" in b"".join(lines):
                 good = list(takewhile(lambda line: b"\0" not in line, lines))
                 lines, broken = good, DataError(_NUL, path=path, line=first + len(good))
