@@ -270,3 +270,18 @@ def test_a_toml_file_that_cannot_be_read_is_named(tmp_path):
         read_toml(tmp_path / "missing.toml")
     with pytest.raises(ConfigError, match=r"cannot read the configuration .*: Is a directory"):
         read_toml(tmp_path)
+
+
+def test_a_table_lies_over_the_default_of_its_field() -> None:
+    @dataclass(frozen=True)
+    class Inner:
+        a: int = 1
+        b: int = 2
+
+    @dataclass(frozen=True)
+    class Outer:
+        inner: Inner = field(default_factory=lambda: Inner(a=10, b=20))
+
+    Outer.__annotations__["inner"] = Inner
+    assert from_dict(Outer, {"inner": {"b": 3}}) == Outer(Inner(a=10, b=3))
+    assert from_dict(Outer, {}) == Outer(Inner(a=10, b=20))

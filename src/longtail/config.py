@@ -24,14 +24,20 @@ C = TypeVar("C", bound="DataclassInstance")
 
 
 def from_dict(cls: type[C], data: Mapping[str, Any], *, where: str = "") -> C:
-    """Build the dataclass ``cls`` (and the dataclasses in it) from nested mappings."""
+    """Build the dataclass ``cls`` (and the dataclasses in it) from nested mappings.
+
+    A table inside lies over the default of its field: what it does not name stays as the field has it.
+    """
     hints = get_type_hints(cls)
     fields = [f for f in dataclasses.fields(cls) if f.init]
     names = [f.name for f in fields]
     values: dict[str, Any] = {}
+    tables = {f.name: f.default_factory for f in fields if f.default_factory is not dataclasses.MISSING}
     for key, value in data.items():
         if key not in names:
             raise ConfigError(_unknown(f"{where}{key}", key, names, where))
+        if isinstance(value, Mapping) and key in tables and dataclasses.is_dataclass(default := tables[key]()):
+            value = merge(to_dict(default), value)
         values[key] = _coerce(hints[key], value, f"{where}{key}")
     missing = [f.name for f in fields if f.name not in values and _is_required(f)]
     if missing:

@@ -76,7 +76,7 @@ def label_centroids(X: csr_array, Y: csr_array, *, keep: int = 1000) -> csr_arra
     The cut bounds the cost for frequent labels of long documents; what it drops hardly moves a centroid.
     """
     sums = csr_array(Y.T.tocsr() @ X)
-    return _unit_rows(_largest_entries(sums, keep))
+    return unit_rows(_largest_entries(sums, keep))
 
 
 def _largest_entries(rows: csr_array, keep: int) -> csr_array:
@@ -99,12 +99,23 @@ def _wanted(indptr: np.ndarray, data: np.ndarray, keep: int) -> np.ndarray:
     return wanted
 
 
-def _unit_rows(rows: csr_array) -> csr_array:
-    lengths = np.sqrt(rows.multiply(rows).sum(axis=1))
-    scale = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return csr_array(
-        (rows.data * np.repeat(scale, np.diff(rows.indptr)), rows.indices, rows.indptr), rows.shape
-    )
+def unit_rows(rows: csr_array) -> csr_array:
+    """The rows scaled to length one; empty rows stay empty."""
+    data = rows.data.astype(np.float32)
+    _scale(rows.indptr, data)
+    return csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+
+
+@njit(nogil=True, cache=True)
+def _scale(indptr: np.ndarray, data: np.ndarray) -> None:
+    for row in range(len(indptr) - 1):
+        square = np.float32(0)
+        for p in range(indptr[row], indptr[row + 1]):
+            square += data[p] * data[p]
+        if square > 0:
+            scale = np.float32(1) / np.sqrt(square)
+            for p in range(indptr[row], indptr[row + 1]):
+                data[p] *= scale
 
 
 def _binary(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> csr_array:

@@ -46,6 +46,9 @@ def solve(
     dual = np.full((n, n_labels), 0 if loss == SQUARED_HINGE else -30, np.float32)
     scores = np.empty(n_labels, np.float32)
     steps = np.empty(n_labels, np.float32)
+    changed = np.empty(n_labels, np.int64)
+    # Far smaller violations than the tolerance are not worth touching the weights for.
+    negligible = np.float32(0.1 * tolerance)
     sign = np.full(n_labels, -1, np.float32)
     squares = np.empty(n, np.float32)
     for i in range(n):
@@ -76,18 +79,33 @@ def solve(
             for p in range(positive_ptr[i], positive_ptr[i + 1]):
                 sign[positive[p]] = 1
             if loss == SQUARED_HINGE:
-                worst = _hinge_steps(scores, sign, dual[i], squares[i], np.float32(0.5 / cost), steps)
+                worst = _hinge_steps(
+                    scores, sign, dual[i], squares[i], np.float32(0.5 / cost), negligible, steps
+                )
             else:
                 worst = _logistic_steps(scores, sign, dual[i], squares[i], np.float32(cost), steps)
             for p in range(positive_ptr[i], positive_ptr[i + 1]):
                 sign[positive[p]] = -1
-            if worst > 0:
+            n_changed = 0
+            for c in range(n_labels):
+                if steps[c] != 0:
+                    changed[n_changed] = c
+                    n_changed += 1
+            if n_changed * 4 > n_labels:
                 for c in range(n_labels):
                     constant[c] += bias * steps[c]
                 for p in range(first, last):
                     row, value = weights[indices[p]], data[p]
                     for c in range(n_labels):
                         row[c] += value * steps[c]
+            elif n_changed:
+                # After a pass or two few labels change: then single additions beat whole rows.
+                for j in range(n_changed):
+                    constant[changed[j]] += bias * steps[changed[j]]
+                for p in range(first, last):
+                    row, value = weights[indices[p]], data[p]
+                    for j in range(n_changed):
+                        row[changed[j]] += value * steps[changed[j]]
             if worst > tolerance:
                 # The restless ones gather in front; the order is shuffled anew for each pass anyway.
                 active[a], active[restless] = active[restless], active[a]
@@ -108,6 +126,7 @@ def _hinge_steps(
     alpha: np.ndarray,
     square: np.float32,
     slack: np.float32,
+    negligible: np.float32,
     steps: np.ndarray,
 ) -> np.float32:
     """One exact coordinate step a label (in ``alpha`` and ``steps``); returns the largest violation."""
@@ -118,7 +137,9 @@ def _hinge_steps(
         gradient = sign[c] * scores[c] - np.float32(1) + old * slack
         new = max(old - gradient * scale, np.float32(0))
         # At alpha = 0 a gradient that points outward is no violation.
-        worst = max(worst, abs(gradient) if old > 0 else -gradient)
+        violation = abs(gradient) if old > 0 else -gradient
+        worst = max(worst, violation)
+        new = new if violation > negligible else old
         alpha[c] = new
         steps[c] = (new - old) * sign[c]
     return worst

@@ -7,12 +7,23 @@ kernel follows a wrong index anywhere. Each check returns its array, or raises o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from longtail.errors import ModelIntegrityError
+
+
+@contextmanager
+def of_file(path: str | Path) -> Iterator[None]:
+    """Put the file that the arrays are from in front of what a check in the block says."""
+    try:
+        yield
+    except ModelIntegrityError as error:
+        raise ModelIntegrityError(f"{path}: {error}") from None
 
 
 def named(arrays: Mapping[str, np.ndarray], name: str, what: str) -> np.ndarray:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import ClassVar, Literal, cast
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array, vstack
+from scipy.sparse import csr_array, vstack
 
-from longtail.cluster.label_tree import build_label_tree, label_centroids
+from longtail.cluster.label_tree import build_label_tree, label_centroids, unit_rows
 from longtail.errors import ConfigError, ModelIntegrityError, UsageError
 from longtail.metrics.ranking import top_k_of_csr
 from longtail.run import Run
@@ -21,11 +21,14 @@ from longtail.shortlist.tree_search import TreeSearch
 from longtail.shortlist.tree_training import train_tree
 from longtail.shortlist.tree_weights import TreeWeights
 from longtail.solvers.classifiers import SolverConfig
-from longtail.storage import VerifiedFolder, read_arrays, write_arrays
+from longtail.storage import VerifiedFolder, read_json, write_arrays, write_json
 from longtail.systems.base import Capabilities, System, SystemConfig
 from longtail.text.config import TextConfig
 from longtail.text.tfidf import TfidfFeatures
 from longtail.types import Dataset, Documents, TopK
+
+AVERAGED = 100
+"""Labels a tree that are averaged at least, when there are several trees."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,7 +61,11 @@ class LinearTree(System):
     class Config(SystemConfig):
         """Settings of the linear label tree."""
 
-        text: TextConfig = field(default_factory=TextConfig)
+        text: TextConfig = field(
+            default_factory=lambda: TextConfig(
+                kind="wordpiece", ngrams=(1, 2), sublinear_tf=True, max_features=500_000
+            )
+        )
         """How texts become features."""
         normalise: bool = True
         """Scale the rows of a feature matrix that the user brings to length one."""
@@ -123,14 +130,9 @@ class LinearTree(System):
 
     def _transform(self, documents: Documents) -> csr_array:
         if self.features_ is not None:
-            return cast(csr_array, self.features_.transform(documents.joined(self.config.fields)))
+            return self.features_.transform(documents.joined(self.config.fields))
         X = cast(csr_array, documents.features)
-        if not self.config.normalise:
-            return X
-        lengths = np.sqrt(X.multiply(X).sum(axis=1))
-        return csr_array(
-            diags_array(np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)) @ X
-        )
+        return unit_rows(X) if self.config.normalise else X
 
     def _check_documents(self, documents: Documents) -> None:
         if self.features_ is not None:
@@ -148,12 +150,17 @@ class LinearTree(System):
 
     def _predict_batch(self, documents: Documents, k: int) -> TopK:
         X = self._transform(documents)
-        link = "logistic" if self.config.solver.loss == "logistic" else "cubed_hinge"
+        # Trees are averaged over more candidates than are asked for, or the answer would depend on k.
+        depth = k if len(self.trees_) == 1 else max(k, AVERAGED)
         found = []
         for tree in self.trees_:
-            labels, scores = tree.top_k(X, k, beam=self.config.beam, link=link)
+            labels, scores = tree.top_k(X, depth, beam=self.config.beam, link=self._link)
             found.append(TopK(labels, np.exp(scores)))
         return found[0] if len(found) == 1 else self._average(found, k)
+
+    @property
+    def _link(self) -> str:
+        return "logistic" if self.config.solver.loss == "logistic" else "cubed_hinge"
 
     def _average(self, found: list[TopK], k: int) -> TopK:
         """The mean over trees; a label that a tree did not reach counts 0 there."""
@@ -164,22 +171,24 @@ class LinearTree(System):
         return TopK(labels, scores / np.float32(len(found)))
 
     def _save_parts(self, folder: Path) -> None:
+        trained_on = {"text": self.features_ is not None, "width": self.width_}
+        write_json(folder / "linear.json", trained_on)
         if self.features_ is not None:
             (folder / "features").mkdir()
             self.features_.save(folder / "features")
         for number, tree in enumerate(self.trees_):
-            (folder / f"tree-{number}").mkdir()
-            write_arrays(folder / f"tree-{number}" / "weights.safetensors", tree.weights.arrays())
-        write_arrays(folder / "shape.safetensors", {"width": np.array([self.width_], np.int64)})
+            write_arrays(folder / f"tree-{number}.safetensors", tree.weights.arrays())
 
     def _load_parts(self, folder: VerifiedFolder) -> None:
-        self.width_ = int(read_arrays(folder.path("shape.safetensors"))["width"][0])
+        trained_on = read_json(folder.path("linear.json"))
+        self.width_ = int(trained_on["width"])
         text = folder.sub("features")
         self.features_ = None if text is None else TfidfFeatures.load(text)
+        known = self.width_ if self.features_ is None else self.features_.n_columns
+        if trained_on["text"] is not (self.features_ is not None) or known != self.width_:
+            raise ModelIntegrityError(f"{folder.root}: the text features are not those of this model")
         self.trees_ = []
         for number in range(self.config.tree.members):
-            arrays = read_arrays(folder.path(f"tree-{number}/weights.safetensors"))
-            weights = TreeWeights(**arrays)
-            if len(weights.label_order) and int(weights.label_order.max()) >= len(self.labels_):
-                raise ModelIntegrityError("the label tree does not fit the labels of the model")
+            path = folder.path(f"tree-{number}.safetensors")
+            weights = TreeWeights.load(path, n_features=self.width_, n_labels=len(self.labels_))
             self.trees_.append(TreeSearch(weights))

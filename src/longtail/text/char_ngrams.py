@@ -92,7 +92,7 @@ class CharGroup:
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], config: TextConfig) -> CharGroup:
         """What ``arrays`` gave."""
         group = cls(config, Lexicon.from_arrays(arrays, "characters"))
-        group.weights = Weights.from_arrays(arrays, len(group.lexicon), config)
+        group.weights = Weights.from_arrays(arrays, len(group.lexicon), np.zeros(0, np.int8), config)
         return group
 
 

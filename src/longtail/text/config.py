@@ -69,7 +69,7 @@ class TextConfig:
             raise ConfigError(f"'max_df' is a share above 0 and up to 1 of the documents, not {self.max_df}")
         if self.stem is not None:
             if self.kind != "word":
-                raise ConfigError("'stem' is for words: with kind = 'wordpiece' leave it out")
+                raise ConfigError("'stem' is for whole words: set kind = 'word' as well")
             _check_stemmer(self.stem)
 
 

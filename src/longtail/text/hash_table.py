@@ -6,10 +6,14 @@ keys, and the same keys in the same order give the same table on every machine a
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 from numba import njit
+
+from longtail.errors import ModelIntegrityError
+from longtail.storage.checks import named, vector
 
 NO_KEY = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 """Stands for "nothing here": never found, never added."""
@@ -49,6 +53,15 @@ class HashTable:
     def dense_keys(self) -> np.ndarray:
         """The keys in the order of their numbers."""
         return self.keys[: self.size].copy()
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], name: str) -> Self:
+        """The table of saved keys; each must be there once, or all numbers after it would be others."""
+        keys = vector(named(arrays, name, f"'{name}'"), np.uint64, f"'{name}'")
+        table = cls(keys)
+        if len(table) != len(keys):
+            raise ModelIntegrityError(f"'{name}' must hold each key once, and never the one for no key")
+        return table
 
     def _reserve(self, size: int) -> None:
         if size > len(self.keys):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from longtail.errors import ModelIntegrityError
 from longtail.text.hash_table import HashTable
 from longtail.text.strings import Strings
 from longtail.text.tokens import Spans
@@ -43,4 +44,8 @@ class Lexicon:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], name: str) -> Lexicon:
         """What ``arrays`` gave."""
-        return cls(HashTable(arrays[f"{name}.keys"]), Strings.from_arrays(arrays, f"{name}.spelling"))
+        table = HashTable.from_arrays(arrays, f"{name}.keys")
+        spelling = Strings.from_arrays(arrays, f"{name}.spelling")
+        if len(table) != len(spelling):
+            raise ModelIntegrityError(f"'{name}' has {len(table):,} keys, but {len(spelling):,} spellings")
+        return cls(table, spelling)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from numba import njit
 
+from longtail.errors import ModelIntegrityError
+from longtail.storage.checks import named, vector, within
 from longtail.text.hash_table import NO_KEY, HashTable
 
 FIRST_RUN = 1 << 30
@@ -82,9 +84,25 @@ class Ngrams:
         return {"runs.keys": self.table.dense_keys(), "runs.orders": self.orders}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], longest: int) -> Ngrams:
-        """What ``arrays`` gave."""
-        return cls(longest, HashTable(arrays["runs.keys"]), arrays["runs.orders"])
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], longest: int, n_tokens: int) -> Ngrams:
+        """What ``arrays`` gave, on that many tokens."""
+        table = HashTable.from_arrays(arrays, "runs.keys")
+        orders = named(arrays, "runs.orders", "'runs.orders'")
+        vector(orders, np.int8, "'runs.orders'", size=len(table))
+        within(orders, 2, longest + 1, "'runs.orders'")
+        runs = cls(longest, table, orders)
+        runs._check_parts(n_tokens)
+        return runs
+
+    def _check_parts(self, n_tokens: int) -> None:
+        """A run is a token after a token, or after a run that is shorter by one: so spelling one ends."""
+        prefixes, lasts = self.parts()
+        pairs = self.orders == 2
+        within(lasts, 0, n_tokens, "the last tokens in 'runs.keys'")
+        within(prefixes[pairs], 0, n_tokens, "the first tokens in 'runs.keys'")
+        longer = within(prefixes[~pairs] - FIRST_RUN, 0, len(lasts), "the prefixes in 'runs.keys'")
+        if bool((self.orders[longer] != self.orders[~pairs] - 1).any()):
+            raise ModelIntegrityError("'runs.keys' has a run whose prefix is not shorter by one token")
 
 
 @njit(nogil=True, cache=True)

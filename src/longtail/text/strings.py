@@ -8,6 +8,8 @@ from itertools import pairwise
 import numpy as np
 from numba import njit
 
+from longtail.errors import ModelIntegrityError
+from longtail.storage.checks import named, pointers, vector
 from longtail.text.tokens import Spans
 
 
@@ -30,7 +32,11 @@ class Strings:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], name: str) -> Strings:
         """What ``arrays`` gave."""
-        return cls(arrays[f"{name}.utf8"], arrays[f"{name}.offsets"])
+        utf8, starts = f"{name}.utf8", f"{name}.offsets"
+        data = vector(named(arrays, utf8, f"'{utf8}'"), np.uint8, f"'{utf8}'")
+        offsets = vector(named(arrays, starts, f"'{starts}'"), np.int64, f"'{starts}'")
+        _check_cuts(data, pointers(offsets, len(data), f"'{starts}'"), name)
+        return cls(data, offsets)
 
     def arrays(self, name: str) -> dict[str, np.ndarray]:
         """The strings as two arrays to save."""
@@ -72,6 +78,16 @@ class Strings:
             self._offsets = np.zeros(len(widths) + 1, np.int64)
             np.cumsum(widths, out=self._offsets[1:])
         return self._blocks[0], self._offsets
+
+
+def _check_cuts(data: np.ndarray, offsets: np.ndarray, name: str) -> None:
+    """Valid as a whole and never cut within a character: then every single string is valid, too."""
+    try:
+        data.tobytes().decode()
+    except UnicodeDecodeError as error:
+        raise ModelIntegrityError(f"'{name}.utf8' is not valid UTF-8: {error.reason}") from None
+    if bool((data[offsets[offsets < len(data)]] & 0xC0 == 0x80).any()):
+        raise ModelIntegrityError(f"'{name}.offsets' must not lie within a character")
 
 
 @njit(nogil=True, cache=True)

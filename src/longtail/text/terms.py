@@ -113,6 +113,6 @@ class TermGroup:
     ) -> TermGroup:
         """What ``arrays`` gave, on tokens that are loaded already."""
         group = cls(tokens, config)
-        group.ngrams = Ngrams.from_arrays(arrays, config.ngrams[1])
-        group.weights = Weights.from_arrays(arrays, len(tokens), config)
+        group.ngrams = Ngrams.from_arrays(arrays, config.ngrams[1], len(tokens))
+        group.weights = Weights.from_arrays(arrays, len(tokens), group.ngrams.orders, config)
         return group

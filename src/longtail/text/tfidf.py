@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from longtail.config import from_dict, to_dict
 from longtail.errors import NotFittedError, UsageError
 from longtail.storage import read_arrays, read_json, write_arrays, write_json
+from longtail.storage.checks import of_file
 from longtail.text.char_ngrams import CharGroup
 from longtail.text.codepoints import encode_one, waves
 from longtail.text.config import TextConfig
@@ -129,16 +130,21 @@ class TfidfFeatures:
         """What ``save`` wrote."""
         config = from_dict(TextConfig, read_json(folder.path("text.json"))["config"])
         features = cls(config)
-        arrays = _writable(read_arrays(folder.path("group0.safetensors")))
-        tokens: TokenNumbers
-        if config.kind == "wordpiece":
-            tokens = WordPieces.from_arrays(arrays, read_json(folder.path("pieces.json")), config)
-        else:
-            tokens = Words.from_arrays(arrays, config.stem)
-        features._groups.append(TermGroup.from_arrays(arrays, tokens, config))
+        model = read_json(folder.path("pieces.json")) if config.kind == "wordpiece" else None
+        path = folder.path("group0.safetensors")
+        arrays = _writable(read_arrays(path))
+        with of_file(path):
+            tokens: TokenNumbers
+            if model is not None:
+                tokens = WordPieces.from_arrays(arrays, model, config)
+            else:
+                tokens = Words.from_arrays(arrays, config.stem)
+            features._groups.append(TermGroup.from_arrays(arrays, tokens, config))
         if config.char_ngrams is not None:
-            arrays = _writable(read_arrays(folder.path("group1.safetensors")))
-            features._groups.append(CharGroup.from_arrays(arrays, config))
+            path = folder.path("group1.safetensors")
+            arrays = _writable(read_arrays(path))
+            with of_file(path):
+                features._groups.append(CharGroup.from_arrays(arrays, config))
         return features
 
     def _learn(

@@ -10,11 +10,16 @@ import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
 
-from longtail.errors import DataError
+from longtail.errors import DataError, ModelIntegrityError
+from longtail.storage.checks import finite, named, vector
 from longtail.text.config import TextConfig
 from longtail.text.counting import Counts, Tally
 from longtail.text.ngrams import FIRST_RUN
 from longtail.text.stacking import narrow
+
+
+MAX_IDF = 64
+"""More than the logarithm of any number of documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +67,27 @@ class Weights:
         return {"columns": self.columns, "bounds": self.bounds, "idf": self.idf}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], n_tokens: int, config: TextConfig) -> Weights:
-        """What ``arrays`` gave."""
-        l2 = config.norm == "l2"
-        return cls(arrays["columns"], n_tokens, arrays["bounds"], arrays["idf"], config.sublinear_tf, l2)
+    def from_arrays(
+        cls, arrays: Mapping[str, np.ndarray], n_tokens: int, orders: np.ndarray, config: TextConfig
+    ) -> Weights:
+        """What ``arrays`` gave, for that many tokens and for runs of these lengths."""
+        columns = named(arrays, "columns", "'columns'")
+        bounds = named(arrays, "bounds", "'bounds'")
+        idf = named(arrays, "idf", "'idf'")
+        orders = np.concatenate([np.ones(n_tokens, np.int8), orders])
+        kept = _by_length(vector(columns, np.int32, "'columns'", size=len(orders)) >= 0, orders)
+        if len(kept) == 0:
+            raise ModelIntegrityError("'columns' has no term")
+        # Which terms have a column says already which column that is, and where each length begins.
+        expected_columns, expected_bounds = _layout(kept, orders)
+        if not np.array_equal(columns, expected_columns):
+            raise ModelIntegrityError("'columns' are not in the order of length and first appearance")
+        if not np.array_equal(vector(bounds, np.int64, "'bounds'"), expected_bounds):
+            raise ModelIntegrityError("'bounds' is not where the columns of each length begin")
+        finite(vector(idf, np.float32, "'idf'", size=len(kept)), "'idf'")
+        if idf.min() < 1 or idf.max() > MAX_IDF:
+            raise ModelIntegrityError(f"'idf' must be from 1 to {MAX_IDF}")
+        return cls(columns, n_tokens, bounds, idf, config.sublinear_tf, config.norm == "l2")
 
 
 def choose_columns(tally: Tally, orders: np.ndarray, shortest: int, config: TextConfig) -> Weights:
@@ -82,8 +104,7 @@ def choose_columns(tally: Tally, orders: np.ndarray, shortest: int, config: Text
     orders = np.concatenate([np.ones(n_tokens, np.int8), orders])
     keep = (frequencies >= config.min_df) & (frequencies <= config.max_df * tally.documents)
     keep &= orders >= shortest
-    kept = np.flatnonzero(keep)
-    kept = kept[np.argsort(orders[kept], kind="stable")]
+    kept = _by_length(keep, orders)
     if config.max_features is not None and len(kept) > config.max_features:
         most_frequent = np.argsort(-totals[kept], kind="stable")[: config.max_features]
         kept = kept[np.sort(most_frequent)]
@@ -92,11 +113,23 @@ def choose_columns(tally: Tally, orders: np.ndarray, shortest: int, config: Text
             f"no term is left of {len(frequencies):,} in {tally.documents:,} documents: "
             "the texts are empty, or 'min_df' or 'max_df' leaves nothing"
         )
-    columns = np.full(len(frequencies), -1, np.int32)
-    columns[kept] = np.arange(len(kept), dtype=np.int32)
-    bounds = np.searchsorted(orders[kept], np.arange(1, int(orders[kept].max()) + 2)).astype(np.int64)
+    columns, bounds = _layout(kept, orders)
     idf = (np.log((1 + tally.documents) / (1 + frequencies[kept])) + 1).astype(np.float32)
     return Weights(columns, n_tokens, bounds, idf, config.sublinear_tf, config.norm == "l2")
+
+
+def _by_length(keep: np.ndarray, orders: np.ndarray) -> np.ndarray:
+    """The terms to keep, short ones first, those of one length in the order of their first appearance."""
+    kept = np.flatnonzero(keep)
+    return kept[np.argsort(orders[kept], kind="stable")]
+
+
+def _layout(kept: np.ndarray, orders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The column of each term, if those kept get one in their order, and where each length begins."""
+    columns = np.full(len(orders), -1, np.int32)
+    columns[kept] = np.arange(len(kept), dtype=np.int32)
+    bounds = np.searchsorted(orders[kept], np.arange(1, int(orders[kept[-1]]) + 2)).astype(np.int64)
+    return columns, bounds
 
 
 @njit(nogil=True, cache=True)

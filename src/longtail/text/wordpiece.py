@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numba import njit
 
-from longtail.errors import DataError
+from longtail.errors import DataError, ModelIntegrityError
+from longtail.storage.checks import named, pointers, vector, within
 from longtail.text.codepoints import waves
 from longtail.text.config import TextConfig
 from longtail.text.distinct import distinct_words
@@ -150,8 +151,35 @@ class WordPieces:
         cls, arrays: Mapping[str, np.ndarray], model: Mapping[str, Any], config: TextConfig
     ) -> WordPieces:
         """What ``arrays`` gave."""
-        known = HashTable(arrays["known.keys"])
-        return cls(config, model, known, arrays["known.indptr"], arrays["known.pieces"])
+        _check_model(model)
+        known = HashTable.from_arrays(arrays, "known.keys")
+        pieces = vector(named(arrays, "known.pieces", "'known.pieces'"), np.int32, "'known.pieces'")
+        within(pieces, 0, len(model["vocab"]), "'known.pieces'")
+        indptr = vector(named(arrays, "known.indptr", "'known.indptr'"), np.int64, "'known.indptr'")
+        pointers(indptr, len(pieces), "'known.indptr'", rows=len(known))
+        return cls(config, model, known, indptr, pieces)
+
+
+def _check_model(model: Any) -> None:
+    """Pieces numbered 0, 1, 2, ... and merges of two pieces into a third, or the words could not be cut up."""
+    vocab, merges = (model.get("vocab"), model.get("merges")) if isinstance(model, dict) else (None, None)
+    if not isinstance(vocab, dict) or any(type(number) is not int for number in vocab.values()):
+        raise ModelIntegrityError("the pieces must have a table 'vocab' with a number for each")
+    if sorted(vocab.values()) != list(range(len(vocab))):
+        raise ModelIntegrityError(
+            f"the pieces must be numbered from 0 to {len(vocab) - 1:,}, each number once"
+        )
+    if not isinstance(merges, list) or not all(_is_merge(pair, vocab) for pair in merges):
+        raise ModelIntegrityError("each of the 'merges' must be two pieces that are one piece together")
+
+
+def _is_merge(pair: Any, vocab: dict[str, int]) -> bool:
+    return (
+        isinstance(pair, list)
+        and len(pair) == 2
+        and all(isinstance(part, str) and part in vocab for part in pair)
+        and pair[0] + pair[1] in vocab
+    )
 
 
 def _learn_merges(words: list[str], counts: np.ndarray, vocab_size: int) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from longtail.errors import ModelIntegrityError
+from longtail.storage.checks import named, vector, within
 from longtail.text.codepoints import encode
 from longtail.text.hash_table import HashTable
 from longtail.text.lexicon import Lexicon
@@ -88,5 +90,12 @@ class Words:
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], stem: str | None) -> Words:
         """What ``arrays`` gave."""
         words = cls(stem, Lexicon.from_arrays(arrays, "words"))
-        words.seen, words.stem_of = HashTable(arrays["seen.keys"]), arrays["seen.stems"]
+        words.seen = HashTable.from_arrays(arrays, "seen.keys")
+        stems = named(arrays, "seen.stems", "'seen.stems'")
+        vector(stems, np.int32, "'seen.stems'", size=len(words.seen))
+        words.stem_of = within(stems, -1, len(words), "'seen.stems'")
+        if stem is not None and len(words.seen) < len(words):
+            raise ModelIntegrityError(
+                f"'seen.keys' has fewer words than there are stems, which are {len(words):,}"
+            )
         return words

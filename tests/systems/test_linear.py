@@ -1,0 +1,125 @@
+"""What is particular to the linear tree; what all systems share is in tests/contract."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import longtail
+from longtail.errors import ConfigError, UsageError
+from longtail.run import Run
+from longtail.systems.linear import LinearTree
+from longtail.types import Dataset, TopK
+from tests.planted import Parts
+
+SMALL = {"leaf_size": 8, "arity": 4}
+
+
+def precision(model: LinearTree, data: Dataset) -> float:
+    return float(model.evaluate(data).figures["P@1"]["value"])
+
+
+def same(one: TopK, other: TopK) -> bool:
+    return bool((one.labels == other.labels).all() and (one.scores == other.scores).all())
+
+
+def test_logistic_scores_are_probabilities_that_hold(tiny: Parts) -> None:
+    model = LinearTree(tree=SMALL, solver={"loss": "logistic", "cost": 10.0}).fit(tiny.train)
+    report = model.evaluate(tiny.test)
+    scores = model.predict(tiny.test, k=5).scores
+    assert ((scores >= 0) & (scores <= 1)).all()
+    assert report.figures["P@1"]["value"] > 80
+    assert report.calibration is not None
+    assert report.calibration["ece"] < 15
+
+
+def test_a_matrix_gives_what_its_texts_gave(tiny: Parts) -> None:
+    from_text = LinearTree(tree=SMALL).fit(tiny.train)
+    assert from_text.features_ is not None
+    X = from_text.features_.transform(tiny.train.documents.joined())
+    from_matrix = LinearTree(tree=SMALL).fit(Dataset.from_matrix(X, tiny.train.Y))
+    rows = from_text.features_.transform(tiny.test.documents.joined())
+    one, other = from_text.predict(tiny.test), from_matrix.predict(rows)
+    assert (one.labels == other.labels).mean() > 0.99
+    assert np.allclose(one.scores, other.scores, atol=1e-3)
+
+
+def test_rows_of_a_matrix_are_scaled_unless_told_otherwise(tiny: Parts) -> None:
+    X = csr_array(np.random.default_rng(0).random((len(tiny.train), 9)).astype(np.float32))
+    scaled = LinearTree(tree=SMALL).fit(Dataset.from_matrix(X, tiny.train.Y))
+    as_is = LinearTree(tree=SMALL, normalise=False).fit(Dataset.from_matrix(X, tiny.train.Y))
+    assert same(scaled.predict(X), scaled.predict(csr_array(X * 8)))
+    assert not same(as_is.predict(X), as_is.predict(csr_array(X * 8)))
+
+
+def test_texts_and_matrices_are_not_mixed_up(tiny: Parts) -> None:
+    from_text = LinearTree(tree=SMALL).fit(tiny.train)
+    with pytest.raises(UsageError, match="trained on texts"):
+        from_text.predict(csr_array(np.ones((1, 3), np.float32)))
+    matrix = Dataset.from_matrix(np.ones((len(tiny.train), 3), np.float32), tiny.train.Y)
+    from_matrix = LinearTree(tree=SMALL).fit(matrix)
+    with pytest.raises(UsageError, match="trained on a feature matrix"):
+        from_matrix.predict(["a text"])
+    with pytest.raises(UsageError, match="has 4 columns, the model was trained on 3"):
+        from_matrix.predict(csr_array(np.ones((1, 4), np.float32)))
+
+
+def test_label_texts_as_examples_make_a_cold_label_findable(tiny: Parts) -> None:
+    cold = int(np.flatnonzero(tiny.train.label_counts == 0)[0])
+    text = tiny.train.labels.texts[cold]
+    plain = LinearTree(tree=SMALL).fit(tiny.train)
+    named = LinearTree(tree=SMALL, label_text="example").fit(tiny.train)
+    assert cold not in plain.predict([text], k=40).labels
+    assert named.predict([text], k=1).labels[0, 0] == cold
+
+
+def test_labels_that_will_never_be_predicted_are_mentioned(tiny: Parts) -> None:
+    run = Run()
+    LinearTree(tree=SMALL).fit(tiny.train, run=run)
+    unseen = int((tiny.train.label_counts == 0).sum())
+    assert any(f"{unseen} label" in message for message in run.messages)
+    assert list(run.seconds) == ["features", "tree", "classifiers"]
+
+
+def test_several_trees_are_averaged_and_saved(tiny: Parts, tmp_path: Path) -> None:
+    model = LinearTree(tree={**SMALL, "members": 3}).fit(tiny.train)
+    assert len(model.trees_) == 3
+    singles = [
+        t.top_k(model._transform(tiny.test.documents), 40, beam=10, link="cubed_hinge") for t in model.trees_
+    ]
+    dense = sum(TopK(labels, np.exp(scores)).to_csr(40).toarray() for labels, scores in singles) / 3
+    answer = model.predict(tiny.test, k=5)
+    assert np.allclose(np.sort(dense, axis=1)[:, ::-1][:, :5], answer.scores, atol=1e-5)
+    assert same(TopK(answer.labels[:, :2], answer.scores[:, :2]), model.predict(tiny.test, k=2))
+    model.save(tmp_path / "model")
+    assert same(answer, longtail.load(tmp_path / "model").predict(tiny.test, k=5))
+
+
+def test_the_fields_are_kept_with_the_model(tiny: Parts, tmp_path: Path) -> None:
+    titles = LinearTree(tree=SMALL, fields=["title"]).fit(tiny.train)
+    titles.save(tmp_path / "model")
+    again = longtail.load(tmp_path / "model")
+    assert again.config.fields == ("title",)
+    assert same(titles.predict(tiny.test), again.predict(tiny.test))
+    assert not same(titles.predict(tiny.test), LinearTree(tree=SMALL).fit(tiny.train).predict(tiny.test))
+
+
+def test_wider_beams_and_smaller_leaves_still_find_the_labels(tiny: Parts) -> None:
+    for settings in ({"beam": 1}, {"beam": 40}, {"tree": {"leaf_size": 1, "arity": 2}}):
+        assert precision(LinearTree(**{"tree": SMALL, **settings}).fit(tiny.train), tiny.test) > 70
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"beam": 0},
+        {"tree": {"leaf_size": 0}},
+        {"tree": {"arity": 1}},
+        {"tree": {"members": 0}},
+        {"solver": {"loss": "x"}},
+    ],
+)
+def test_senseless_settings_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ConfigError):
+        LinearTree(**wrong)
