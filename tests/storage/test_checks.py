@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longtail.errors import ModelIntegrityError
-from longtail.storage.checks import finite, named, pointers, vector, within
+from longtail.storage.checks import finite, named, of_file, pointers, vector, within
 
 I64 = np.iinfo(np.int64)
 
@@ -89,3 +89,11 @@ def test_finite_sees_one_bad_number(bad: float) -> None:
         altered[place] = bad
         refused(lambda altered=altered: finite(altered, "the part"), "finite")
     refused(lambda: finite(np.arange(3), "the part"), "floating-point")
+
+
+def test_the_file_comes_first() -> None:
+    with (
+        pytest.raises(ModelIntegrityError, match=r"^m/a\.safetensors: the part must be of type"),
+        of_file("m/a.safetensors"),
+    ):
+        vector(np.zeros(1), np.int32, "the part")

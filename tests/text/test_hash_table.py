@@ -1,7 +1,9 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longtail.errors import ModelIntegrityError
 from longtail.text.hash_table import NO_KEY, HashTable
 
 keys_strategy = st.lists(st.integers(0, 40) | st.integers(0, 2**64 - 2), max_size=300)
@@ -39,3 +41,24 @@ def test_growth_keeps_a_hundred_thousand_keys() -> None:
         table.add(part)
     assert np.array_equal(table.find(keys), np.arange(100_000))
     assert np.array_equal(HashTable(table.dense_keys()).find(keys), np.arange(100_000))
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        (np.array([3, 4, 3], np.uint64), "each key once"),
+        (np.array([3, NO_KEY], np.uint64), "each key once"),
+        (np.array([3, 4], np.int64), "uint64, not int64"),
+        (np.array([[3, 4]], np.uint64), "shape"),
+    ],
+)
+def test_keys_that_would_get_other_numbers_are_refused(keys: np.ndarray, words: str) -> None:
+    with pytest.raises(ModelIntegrityError, match=f"'k'.*{words}"):
+        HashTable.from_arrays({"k": keys}, "k")
+
+
+def test_saved_keys_get_their_numbers_again() -> None:
+    table = HashTable.from_arrays({"k": np.array([9, 5, 7], np.uint64)}, "k")
+    assert table.find(np.array([7, 8, 9], np.uint64)).tolist() == [2, -1, 0]
+    with pytest.raises(ModelIntegrityError, match="no array 'k'"):
+        HashTable.from_arrays({}, "k")

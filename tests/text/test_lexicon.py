@@ -1,5 +1,7 @@
 import numpy as np
+import pytest
 
+from longtail.errors import ModelIntegrityError
 from longtail.text.codepoints import encode
 from longtail.text.lexicon import Lexicon
 from longtail.text.tokens import Spans, split
@@ -23,3 +25,11 @@ def test_take_and_arrays_keep_numbers_and_spelling_together() -> None:
     fewer = Lexicon.from_arrays(lexicon.take(np.array([1, 3])).arrays("w"), "w")
     assert fewer.find(spans("a b c d")).tolist() == [-1, 0, -1, 1]
     assert fewer.spelling.to_list() == ["b", "d"]
+
+
+def test_keys_and_spellings_must_be_as_many() -> None:
+    lexicon = Lexicon()
+    lexicon.add(spans("a b c"))
+    arrays = lexicon.arrays("w")
+    with pytest.raises(ModelIntegrityError, match="'w' has 2 keys, but 3 spellings"):
+        Lexicon.from_arrays({**arrays, "w.keys": arrays["w.keys"][:-1]}, "w")

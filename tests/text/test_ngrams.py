@@ -1,9 +1,11 @@
 from itertools import chain
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longtail.errors import ModelIntegrityError
 from longtail.text.ngrams import FIRST_RUN, Ngrams
 
 TOKENS = list("abcde")
@@ -61,5 +63,29 @@ def test_arrays_there_and_back() -> None:
     ngrams = Ngrams(2)
     indptr, tokens = documents([[0, 1, 0, 1, 2]])
     runs = ngrams.numbers(indptr, tokens, grow=True)
-    again = Ngrams.from_arrays(ngrams.arrays(), 2)
+    again = Ngrams.from_arrays(ngrams.arrays(), 2, n_tokens=3)
     assert np.array_equal(again.numbers(indptr, tokens, grow=False), runs)
+
+
+def key(prefix: int, last: int) -> int:
+    return prefix << 32 | last
+
+
+@pytest.mark.parametrize(
+    ("keys", "orders", "words"),
+    [
+        ([key(0, 3)], [2], "last tokens"),
+        ([key(3, 0)], [2], "first tokens"),
+        ([key(FIRST_RUN, 0)], [2], "first tokens"),
+        ([key(0, 1), key(0, 2)], [2, 3], "prefixes"),
+        ([key(0, 1), key(FIRST_RUN + 2, 2)], [2, 3], "prefixes"),
+        ([key(FIRST_RUN, 0)], [3], "shorter by one"),
+        ([key(0, 1)], [4], "'runs.orders' must be from 2 to 3"),
+        ([key(0, 1)], [1], "'runs.orders' must be from 2 to 3"),
+        ([key(0, 1)], [2, 2], "1 numbers, not 2"),
+    ],
+)
+def test_runs_of_what_is_not_there_are_refused(keys: list[int], orders: list[int], words: str) -> None:
+    arrays = {"runs.keys": np.array(keys, np.uint64), "runs.orders": np.array(orders, np.int8)}
+    with pytest.raises(ModelIntegrityError, match=words):
+        Ngrams.from_arrays(arrays, 3, n_tokens=3)

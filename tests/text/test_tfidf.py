@@ -10,7 +10,8 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from longtail import threads
-from longtail.errors import DataError, NotFittedError, UsageError
+from longtail.errors import DataError, ModelIntegrityError, NotFittedError, UsageError
+from longtail.storage import read_arrays, write_arrays
 from longtail.text import codepoints
 from longtail.text.config import TextConfig
 from longtail.text.tfidf import SINGLE_CHARACTERS, TfidfFeatures
@@ -215,3 +216,42 @@ def test_errors_say_what_is_wrong() -> None:
     features = TfidfFeatures().fit(["a"])
     with pytest.raises(UsageError, match="columns"):
         features.term(1)
+
+
+def altered(array: np.ndarray) -> dict[str, np.ndarray]:
+    largest = np.iinfo(array.dtype).max if array.dtype.kind in "iu" else np.finfo(array.dtype).max
+    ways = {
+        "large": np.full_like(array, largest),
+        "shorter": array[:-1],
+        "empty": array[:0],
+        "longer": np.concatenate([array, array]),
+        "table": array.reshape(1, -1),
+        "float64": array.astype(np.float64),
+    }
+    if array.dtype.kind == "i":
+        ways["negative"] = np.full_like(array, -5)
+    if array.dtype.kind == "f":
+        ways["nan"] = np.full_like(array, np.nan)
+    return ways
+
+
+@pytest.mark.parametrize("config", EVERY_KIND)
+def test_no_altered_array_is_ever_used(config: TextConfig, tmp_path: Path) -> None:
+    TfidfFeatures(config).fit(TEXTS).save(tmp_path)
+    for path in sorted(tmp_path.glob("*.safetensors")):
+        arrays = read_arrays(path)
+        for name, array in arrays.items():
+            if not array.size:
+                continue
+            for way, other in altered(array).items():
+                write_arrays(path, {**arrays, name: other})
+                with pytest.raises(ModelIntegrityError) as caught:
+                    pytest.fail(
+                        f"{name}, {way}: {TfidfFeatures.load(PlainFolder(tmp_path)).n_columns} columns"
+                    )
+                assert str(caught.value).startswith(f"{path}: ")
+            write_arrays(path, {n: a for n, a in arrays.items() if n != name})
+            with pytest.raises(ModelIntegrityError, match=f"there is no array '{name}'"):
+                TfidfFeatures.load(PlainFolder(tmp_path))
+        write_arrays(path, arrays)
+    assert TfidfFeatures.load(PlainFolder(tmp_path)).n_columns > 0

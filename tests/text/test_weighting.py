@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from longtail.errors import DataError
+from longtail.errors import DataError, ModelIntegrityError
 from longtail.text.config import TextConfig
 from longtail.text.counting import Counts, Tally, count
 from longtail.text.ngrams import FIRST_RUN
-from longtail.text.weighting import choose_columns
+from longtail.text.weighting import Weights, choose_columns
 
 # Two documents: "a b" with the run "a b", and "b b".
 RUNS = np.array([[0, 1, 1, 1], [FIRST_RUN, -1, FIRST_RUN + 1, -1]], np.int32)
@@ -52,3 +52,28 @@ def test_choice_of_columns(config: TextConfig, shortest: int, columns: list[int]
 def test_nothing_left_says_why() -> None:
     with pytest.raises(DataError, match="min_df"):
         choose_columns(counted()[1], ORDERS, 1, TextConfig(min_df=3))
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "words"),
+    [
+        ("columns", [0, 2, 1, 3], "order of length"),
+        ("columns", [0, 1, 2, 2], "order of length"),
+        ("columns", [0, 1, 2, 9], "order of length"),
+        ("columns", [-1, -1, -1, -1], "no term"),
+        ("columns", [0, 1, 2], "4 numbers, not 3"),
+        ("bounds", [0, 1, 4], "where the columns"),
+        ("bounds", [0, 4], "where the columns"),
+        ("idf", [1, 1, 1], "4 numbers, not 3"),
+        ("idf", [1, 1, 1, np.nan], "finite"),
+        ("idf", [1, 1, 1, -1], "from 1 to"),
+        ("idf", [1, 1, 1, 1e9], "from 1 to"),
+    ],
+)
+def test_weights_that_no_texts_could_give_are_refused(name: str, values: list[float], words: str) -> None:
+    config = TextConfig(ngrams=(1, 2))
+    arrays = choose_columns(counted()[1], ORDERS, 1, config).arrays()
+    assert Weights.from_arrays(arrays, 2, ORDERS, config).bounds.tolist() == [0, 2, 4]
+    altered = {**arrays, name: np.array(values, arrays[name].dtype)}
+    with pytest.raises(ModelIntegrityError, match=f"'{name}'.*{words}"):
+        Weights.from_arrays(altered, 2, ORDERS, config)

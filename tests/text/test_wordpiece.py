@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from longtail.errors import DataError
+from longtail.errors import DataError, ModelIntegrityError
 from longtail.storage import read_json, write_json
 from longtail.text.config import TextConfig
 from longtail.text.wordpiece import WordPieces
@@ -87,3 +87,22 @@ def test_same_vocabulary_in_every_process_and_with_any_threads() -> None:
         seen.add(run.stdout)
     assert len(seen) == 1
     assert len(seen.pop()) > 1000
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("vocab", None),
+        ("vocab", {"a": 0, "b": 0}),
+        ("vocab", {"a": 1, "b": 2}),
+        ("vocab", {"a": 0, "b": "1"}),
+        ("merges", None),
+        ("merges", [["a"]]),
+        ("merges", [["a", 1]]),
+        ("merges", [["a", "never met"]]),
+    ],
+)
+def test_a_vocabulary_that_could_not_cut_words_is_refused(part: str, value: object) -> None:
+    pieces = learnt(["aa ab"])
+    with pytest.raises(ModelIntegrityError, match="piece"):
+        WordPieces.from_arrays(pieces.arrays(), {**pieces.model, part: value}, pieces.config)

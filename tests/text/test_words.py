@@ -1,5 +1,7 @@
 import numpy as np
+import pytest
 
+from longtail.errors import ModelIntegrityError
 from longtail.text.codepoints import encode
 from longtail.text.tokens import Tokens, split
 from longtail.text.words import Words
@@ -30,3 +32,17 @@ def test_dropped_stems_are_unknown_also_after_loading() -> None:
     kept = Words.from_arrays(words.keep(np.array([1, 2])).arrays(), "english")
     assert kept.numbers(tokens("run running dog cat"), grow=False)[1].tolist() == [-1, -1, 0, 1]
     assert kept.spell_one(1) == "cat"
+
+
+def test_words_without_their_stems_are_refused() -> None:
+    words = Words("english")
+    words.numbers(tokens("running dogs cats"), grow=True)
+    arrays = words.arrays()
+    outside = np.array([0, 1, 3], np.int32)
+    with pytest.raises(ModelIntegrityError, match=r"'seen\.stems' must be from -1 to 2"):
+        Words.from_arrays({**arrays, "seen.stems": outside}, "english")
+    with pytest.raises(ModelIntegrityError, match=r"'seen\.stems' must have 3 numbers, not 2"):
+        Words.from_arrays({**arrays, "seen.stems": outside[:2]}, "english")
+    nothing = {"seen.keys": arrays["seen.keys"][:0], "seen.stems": outside[:0]}
+    with pytest.raises(ModelIntegrityError, match=r"'seen\.keys' has fewer words"):
+        Words.from_arrays({**arrays, **nothing}, "english")

@@ -81,8 +81,9 @@ class CharGroup:
         return self.weights.terms_by_column()
 
     def _runs_of(self, words: Spans) -> tuple[Spans, np.ndarray]:
-        shortest, longest = self.config.char_ngrams or (1, 1)
-        return _spans_of_runs(words, shortest, longest)
+        runs = self.config.char_ngrams
+        assert isinstance(runs, tuple), "auto is decided before a group is made"
+        return _spans_of_runs(words, *runs)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What has to be saved."""

@@ -135,7 +135,7 @@ class TfidfFeatures:
         arrays = _writable(read_arrays(path))
         with of_file(path):
             tokens: TokenNumbers
-            if model is not None:
+            if config.kind == "wordpiece":
                 tokens = WordPieces.from_arrays(arrays, model, config)
             else:
                 tokens = Words.from_arrays(arrays, config.stem)
@@ -151,6 +151,7 @@ class TfidfFeatures:
         self, texts: Sequence[str], extra_texts: Sequence[str], *, keep: bool
     ) -> tuple[list[Weights], list[list[Counts]]]:
         """Learn the terms; returns the weights under the numbers used meanwhile, and the counts if to keep."""
+        self.config = self.config.for_texts(texts)
         groups = self._new_groups([*texts, *extra_texts])
         tallies = [Tally() for _ in groups]
         kept = []

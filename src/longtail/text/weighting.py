@@ -17,7 +17,6 @@ from longtail.text.counting import Counts, Tally
 from longtail.text.ngrams import FIRST_RUN
 from longtail.text.stacking import narrow
 
-
 MAX_IDF = 64
 """More than the logarithm of any number of documents."""
 
