@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from longtail.errors import DataError, ModelIntegrityError
-from longtail.storage import read_json, write_json
+from longtail.storage import write_json
 from longtail.text.config import TextConfig
-from longtail.text.wordpiece import WordPieces
+from longtail.text.wordpiece import WordPieces, read_model
 
 SCRIPT = """
 import random
@@ -66,7 +66,7 @@ def test_texts_alone_give_the_same_ids() -> None:
 def test_model_and_arrays_there_and_back(tmp_path: Path) -> None:
     pieces = learnt([" ".join(words(0, 300))])
     write_json(tmp_path / "pieces.json", pieces.model)
-    again = WordPieces.from_arrays(pieces.arrays(), read_json(tmp_path / "pieces.json"), pieces.config)
+    again = WordPieces.from_arrays(pieces.arrays(), read_model(tmp_path / "pieces.json"), pieces.config)
     texts = [" ".join(words(s, 40)) for s in (0, 5)]
     for mine, theirs in zip(pieces.ids(texts), again.ids(texts), strict=True):
         assert np.array_equal(mine, theirs)
@@ -102,7 +102,7 @@ def test_same_vocabulary_in_every_process_and_with_any_threads() -> None:
         ("merges", [["a", "never met"]]),
     ],
 )
-def test_a_vocabulary_that_could_not_cut_words_is_refused(part: str, value: object) -> None:
-    pieces = learnt(["aa ab"])
-    with pytest.raises(ModelIntegrityError, match="piece"):
-        WordPieces.from_arrays(pieces.arrays(), {**pieces.model, part: value}, pieces.config)
+def test_a_vocabulary_that_could_not_cut_words_is_refused(part: str, value: object, tmp_path: Path) -> None:
+    write_json(tmp_path / "pieces.json", {**learnt(["aa ab"]).model, part: value})
+    with pytest.raises(ModelIntegrityError, match=r"pieces\.json: .* piece"):
+        read_model(tmp_path / "pieces.json")

@@ -25,7 +25,7 @@ from longtail.text.terms import TermGroup, TokenNumbers
 from longtail.text.tokenise import tokenise
 from longtail.text.tokens import Tokens
 from longtail.text.weighting import Weights
-from longtail.text.wordpiece import WordPieces
+from longtail.text.wordpiece import WordPieces, read_model
 from longtail.text.words import Words
 from longtail.threads import run_all
 
@@ -130,7 +130,7 @@ class TfidfFeatures:
         """What ``save`` wrote."""
         config = from_dict(TextConfig, read_json(folder.path("text.json"))["config"])
         features = cls(config)
-        model = read_json(folder.path("pieces.json")) if config.kind == "wordpiece" else None
+        model = read_model(folder.path("pieces.json")) if config.kind == "wordpiece" else {}
         path = folder.path("group0.safetensors")
         arrays = _writable(read_arrays(path))
         with of_file(path):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numba import njit
 
 from longtail.errors import DataError, ModelIntegrityError
-from longtail.storage.checks import named, pointers, vector, within
+from longtail.storage import read_json
+from longtail.storage.checks import named, of_file, pointers, vector, within
 from longtail.text.codepoints import waves
 from longtail.text.config import TextConfig
 from longtail.text.distinct import distinct_words
@@ -150,8 +152,7 @@ class WordPieces:
     def from_arrays(
         cls, arrays: Mapping[str, np.ndarray], model: Mapping[str, Any], config: TextConfig
     ) -> WordPieces:
-        """What ``arrays`` gave."""
-        _check_model(model)
+        """What ``arrays`` gave, with what ``read_model`` has read."""
         known = HashTable.from_arrays(arrays, "known.keys")
         pieces = vector(named(arrays, "known.pieces", "'known.pieces'"), np.int32, "'known.pieces'")
         within(pieces, 0, len(model["vocab"]), "'known.pieces'")
@@ -160,8 +161,15 @@ class WordPieces:
         return cls(config, model, known, indptr, pieces)
 
 
+def read_model(path: Path) -> dict[str, Any]:
+    """The model in a JSON file: pieces numbered 0, 1, 2, ... and merges of two pieces into a third."""
+    model = read_json(path)
+    with of_file(path):
+        _check_model(model)
+    return dict(model)
+
+
 def _check_model(model: Any) -> None:
-    """Pieces numbered 0, 1, 2, ... and merges of two pieces into a third, or the words could not be cut up."""
     vocab, merges = (model.get("vocab"), model.get("merges")) if isinstance(model, dict) else (None, None)
     if not isinstance(vocab, dict) or any(type(number) is not int for number in vocab.values()):
         raise ModelIntegrityError("the pieces must have a table 'vocab' with a number for each")

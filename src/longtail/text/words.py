@@ -94,8 +94,6 @@ class Words:
         stems = named(arrays, "seen.stems", "'seen.stems'")
         vector(stems, np.int32, "'seen.stems'", size=len(words.seen))
         words.stem_of = within(stems, -1, len(words), "'seen.stems'")
-        if stem is not None and len(words.seen) < len(words):
-            raise ModelIntegrityError(
-                f"'seen.keys' has fewer words than there are stems, which are {len(words):,}"
-            )
+        if stem is not None and not np.bincount(stems[stems >= 0], minlength=len(words)).all():
+            raise ModelIntegrityError("'seen.stems' must have each stem, as each is of a word that was seen")
         return words
