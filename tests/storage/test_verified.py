@@ -97,6 +97,22 @@ def test_links_that_lead_out_are_refused(model, tmp_path):
         open_folder(model)
 
 
+def test_a_manifest_that_is_a_link_out_is_refused(model, tmp_path):
+    outside = tmp_path / "manifest.json"
+    os.rename(model / "manifest.json", outside)
+    (model / "manifest.json").symlink_to(outside)
+    with pytest.raises(ModelIntegrityError, match=r"manifest\.json is a link that leads out"):
+        open_folder(model)
+    (model / "manifest.json").unlink()
+    (model / "manifest.json").symlink_to(model / "nowhere")
+    with pytest.raises(ModelIntegrityError, match=r"manifest\.json is missing"):
+        open_folder(model)
+    (model / "manifest.json").unlink()
+    os.rename(outside, model / "listed.json")
+    (model / "manifest.json").symlink_to("listed.json")
+    assert "config.json" in open_folder(model)
+
+
 def test_a_link_to_the_folder_itself_is_fine(model, tmp_path):
     (tmp_path / "current").symlink_to(model)
     assert "config.json" in open_folder(tmp_path / "current")

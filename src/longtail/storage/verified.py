@@ -50,8 +50,9 @@ def open_folder(path: str | Path) -> VerifiedFolder:
         raise ModelError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
     if not os.path.lexists(root / MANIFEST):
         raise ModelError(f"{path} is not a model folder: it has no {MANIFEST}")
-    files = read_manifest(root)
     inside = Path(os.path.realpath(root))
+    _check_place(root / MANIFEST, inside)
+    files = read_manifest(root)
     for name, entry in files.items():
         _check_place_and_size(root, inside, name, entry)
     for name, entry in files.items():
@@ -64,6 +65,13 @@ def open_folder(path: str | Path) -> VerifiedFolder:
 
 def _check_place_and_size(root: Path, inside: Path, name: str, entry: FileEntry) -> None:
     path = root / name
+    size = _check_place(path, inside)
+    if size != entry.size:
+        raise ModelIntegrityError(f"{path} has {size:,} bytes, but {MANIFEST} says {entry.size:,}")
+
+
+def _check_place(path: Path, inside: Path) -> int:
+    """The size of a regular file that really is in the folder ``inside``."""
     try:
         real = Path(os.path.realpath(path))
         found = os.stat(path)
@@ -77,5 +85,4 @@ def _check_place_and_size(root: Path, inside: Path, name: str, entry: FileEntry)
         raise ModelIntegrityError(f"{path} is a link that leads out of the folder")
     if not stat.S_ISREG(found.st_mode):
         raise ModelIntegrityError(f"{path} is not a regular file")
-    if found.st_size != entry.size:
-        raise ModelIntegrityError(f"{path} has {found.st_size:,} bytes, but {MANIFEST} says {entry.size:,}")
+    return found.st_size
