@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from longtail import __version__
+from longtail import __version__, threads
 from longtail.cli import doctor
 from tests.cli.conftest import Call
 
@@ -18,8 +19,9 @@ def test_report_in_words_and_as_json(call: Call) -> None:
         assert part in words.out
     report = json.loads(call("doctor", "--json").out)
     assert report["problems"] == []
-    assert report["threads"]["usable"] >= 1
-    assert report["threads"]["layer"] in ("tbb", "omp", "workqueue")
+    usable = threads.available()
+    assert report["threads"] == {"cores": os.cpu_count(), "usable": usable, "jobs": usable}
+    assert f"{usable}; {usable} of {os.cpu_count()} cores may be used" in words.out
     assert report["disk"]["free"] > 0
 
 

@@ -83,16 +83,10 @@ def examine() -> dict[str, Any]:
 
 
 def threads() -> dict[str, Any]:
-    """Cores of the machine, those that this process may use, and the library that runs parallel kernels."""
-    from longtail.threads import available
+    """Cores of the machine, those that this process may use, and the threads that a command then takes."""
+    from longtail.threads import available, jobs
 
-    # In the order in which numba prefers them.
-    pools = {"tbb": "tbbpool", "omp": "omppool", "workqueue": "workqueue"}
-    layers = [name for name, pool in pools.items() if _has_module(f"numba.np.ufunc.{pool}")]
-    chosen = os.environ.get("NUMBA_THREADING_LAYER", "default")
-    if chosen == "default" and layers:
-        chosen = layers[0]
-    return {"cores": os.cpu_count(), "usable": available(), "layer": chosen, "layers": layers}
+    return {"cores": os.cpu_count(), "usable": available(), "jobs": jobs()}
 
 
 def memory() -> dict[str, int | None]:
@@ -138,14 +132,6 @@ def _importable(package: str, module: str) -> dict[str, str | None]:
     return {"version": _version(package), "error": None}
 
 
-def _has_module(name: str) -> bool:
-    try:
-        import_module(name)
-    except Exception:
-        return False
-    return True
-
-
 def _version(package: str) -> str | None:
     try:
         return version(package)
@@ -166,10 +152,7 @@ def _print(report: dict[str, Any]) -> None:
     cores, store = report["threads"], report["memory"]
     click.echo("Machine")
     machine = [
-        [
-            "threads",
-            f"{cores['usable']} usable of {cores['cores']}; parallel kernels run on {cores['layer']}",
-        ],
+        ["threads", f"{cores['jobs']}; {cores['usable']} of {cores['cores']} cores may be used"],
         ["memory", _memory_in_words(store)],
         ["disk", f"{output.size_in_words(report['disk']['free'])} free at {report['disk']['path']}"],
         ["kernel cache", report["kernel_cache"]["writable"] or "none is writable"],
