@@ -8,6 +8,7 @@ import pytest
 
 from longtail import storage
 from longtail.errors import ModelIntegrityError, ModelVersionError, UsageError
+from longtail.evaluation.environment import versions
 from longtail.storage.manifest import write_manifest
 from longtail.systems import create, load, model_folder
 from longtail.systems.base import System
@@ -56,7 +57,7 @@ def test_describe_tells_without_loading(dummy, tiny):
         "fingerprint": tiny.train.fingerprint(),
     }
     assert found["seed"] == 0
-    assert found["versions"] == model_folder.library_versions()
+    assert found["versions"] == versions()
     assert found["versions"]["numpy"] == np.__version__
     assert found["metrics"]["P@1"].keys() == {"value", "low", "high"}
 

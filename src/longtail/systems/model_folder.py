@@ -5,15 +5,12 @@ Everything is plain JSON or safetensors: loading a folder never runs code from i
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import longtail
 from longtail import config as configuration
 from longtail import storage
 from longtail.errors import (
@@ -24,6 +21,7 @@ from longtail.errors import (
     ModelVersionError,
     UsageError,
 )
+from longtail.evaluation.environment import versions
 from longtail.types import LabelSet
 
 if TYPE_CHECKING:
@@ -93,15 +91,9 @@ def _description(system: System) -> dict[str, Any]:
             "fingerprint": system.facts_.fingerprint,
         },
         "metrics": dict(system.facts_.metrics),
-        "versions": library_versions(),
+        "versions": versions(),
         "seed": system.config.seed,
     }
-
-
-def library_versions() -> dict[str, str]:
-    """What a result may depend on."""
-    packages = {name: version(name) for name in ("numpy", "scipy", "numba", "tokenizers", "safetensors")}
-    return {"longtail": longtail.__version__, "python": platform.python_version(), **packages}
 
 
 def _read_description(folder: VerifiedFolder) -> dict[str, Any]:
