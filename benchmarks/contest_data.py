@@ -100,10 +100,11 @@ def _features(
         return X, X_test, {"kind": "given with the data, rows scaled to length one"}
 
     from longtail import config
-    from longtail.text.config import TextConfig
+    from longtail.systems.linear import LinearTree
     from longtail.text.tfidf import TfidfFeatures
 
-    chosen = config.from_dict(TextConfig, settings)
+    # The features that `linear` has by default, unless told otherwise.
+    chosen = config.from_dict(LinearTree.Config, {"text": settings}).text
     watch = Stopwatch()
     tfidf = TfidfFeatures(chosen)
     X = tfidf.fit_transform(train.documents.joined(fields))

@@ -80,7 +80,11 @@ def run(plan: Plan) -> dict[str, Any]:
 
 def _python(contestant: str, folder: Path) -> Path:
     peer = peer_of(contestant)
-    return Path(sys.executable) if peer is None else venvs.check(peer, folder)
+    if peer is None:
+        return Path(sys.executable)
+    if not venvs.python_of(peer, folder).exists():
+        _say(f"{peer.name}: making its virtual environment in {folder}")
+    return venvs.install(peer, folder)
 
 
 def _contest(name: str, python: Path, folder: Path, data: ContestData, plan: Plan) -> dict[str, Any]:

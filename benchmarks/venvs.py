@@ -14,24 +14,16 @@ def python_of(peer: Peer, folder: Path) -> Path:
     return folder / peer.name / "bin" / "python"
 
 
-def check(peer: Peer, folder: Path) -> Path:
-    """The peer's Python, or an error that says how to get it."""
-    python = python_of(peer, folder)
-    if not python.exists():
-        raise BenchmarkError(
-            f"{peer.name} has no virtual environment at {python.parent.parent}: "
-            f"run `python -m benchmarks install {peer.name}` first"
-        )
-    return python
-
-
 def install(peer: Peer, folder: Path, *, base_python: str = sys.executable) -> Path:
     """Makes the peer's environment if it is not there, and gives its Python; a failed one is removed."""
     python = python_of(peer, folder)
     if python.exists():
         return python
     place = folder / peer.name
-    place.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BenchmarkError(f"cannot make a virtual environment at {place}: {error.strerror}") from None
     try:
         _call([base_python, "-m", "venv", str(place)], f"cannot make a virtual environment at {place}")
         for packages in peer.installs:

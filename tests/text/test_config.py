@@ -34,3 +34,11 @@ def test_wrong_values_are_named(wrong: dict[str, Any]) -> None:
 def test_there_and_back_as_a_dict() -> None:
     config = TextConfig(ngrams=(1, 2), char_ngrams=(3, 5), stem="german", max_features=7)
     assert from_dict(TextConfig, to_dict(config)) == config
+
+
+def test_runs_of_characters_are_for_short_texts_if_nothing_else_is_said() -> None:
+    auto = TextConfig(char_ngrams="auto")
+    assert auto.for_texts(["a short title"] * 3).char_ngrams == (3, 4)
+    assert auto.for_texts(["a" * 5000, "short"]).char_ngrams is None
+    assert TextConfig(char_ngrams=(2, 3)).for_texts(["a" * 5000]).char_ngrams == (2, 3)
+    assert TextConfig().for_texts(["short"]).char_ngrams is None

@@ -63,7 +63,7 @@ class LinearTree(System):
 
         text: TextConfig = field(
             default_factory=lambda: TextConfig(
-                kind="wordpiece", ngrams=(1, 2), sublinear_tf=True, max_features=500_000
+                ngrams=(1, 2), char_ngrams="auto", sublinear_tf=True, max_features=500_000
             )
         )
         """How texts become features."""

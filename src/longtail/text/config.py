@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from longtail.errors import ConfigError
 from longtail.text.stemming import stem_languages
 
 MAX_ORDER = 8
+
+SHORT = 250
+"""Texts of this many characters on average, or fewer, are short: titles, queries, names."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,9 +25,10 @@ class TextConfig:
     ngrams: tuple[int, int] = (1, 1)
     """The shortest and the longest run of tokens that is a term."""
 
-    char_ngrams: tuple[int, int] | None = None
+    char_ngrams: tuple[int, int] | Literal["auto"] | None = None
     """The shortest and the longest run of characters within a word (its ends marked by a space), as a second
-    group of columns beside the words; None: no such group."""
+    group of columns beside the words; none: no such group; auto: runs of 3 and 4 if texts are short, where
+    they help most and cost least."""
 
     stem: str | None = None
     """The Snowball stemmer for words, by its language (``english``, ``german``, ...); None: no stemming."""
@@ -55,11 +60,18 @@ class TextConfig:
     wordpiece_vocab_size: int = 32_000
     """How many pieces are learnt if ``kind`` is ``wordpiece``."""
 
+    def for_texts(self, texts: Sequence[str]) -> TextConfig:
+        """The same settings with what is ``auto`` decided by these texts."""
+        if self.char_ngrams != "auto":
+            return self
+        short = sum(map(len, texts)) <= SHORT * len(texts)
+        return replace(self, char_ngrams=(3, 4) if short else None)
+
     def __post_init__(self) -> None:
         _one_of("kind", self.kind, ("word", "wordpiece"))
         _one_of("norm", self.norm, ("l2", "none"))
         _check_range("ngrams", self.ngrams)
-        if self.char_ngrams is not None:
+        if self.char_ngrams is not None and self.char_ngrams != "auto":
             _check_range("char_ngrams", self.char_ngrams)
         for name in ("min_token_length", "min_df", "max_features", "wordpiece_vocab_size"):
             value = getattr(self, name)
