@@ -50,6 +50,9 @@ def sniff(path: str | Path) -> str:
         files = found.files(place).values() if place.is_dir() else [place]
         if any(found.fits_file(file) for file in files):
             return found.name
-    known = "\n".join(f"  {found.name}: {found.shape}" for found in FORMATS.values())
     kind = "folder" if place.is_dir() else "file"
-    raise DataError(f"the {kind} is in none of the known formats, which are\n{known}", path=place)
+    raise DataError(
+        f"the {kind} is in none of the known formats, which are {', '.join(FORMATS)}: "
+        "convert it to one of them, or say with 'format' which one it is in",
+        path=place,
+    )
