@@ -54,3 +54,16 @@ def test_existing_output_and_unknown_format(call: Call, folder: Path, tmp_path: 
     assert unknown.code == 2
     assert "there is no format 'docx'" in unknown.err
     assert not (tmp_path / "other").exists()
+
+
+def test_weights_that_are_lost_are_told(call: Call, tmp_path: Path) -> None:
+    source = tmp_path / "train.txt"
+    source.write_text("0::0.5,1::1.0\ta red fox\n0::1.0\tthe sea\n")
+    assert read_folder(source)["train"].Y.toarray().tolist() == [[0.5, 1.0], [1.0, 0.0]]
+    lossy = call("convert", source, tmp_path / "lossy")
+    assert lossy.code == 0, lossy.err
+    assert "warning: label weights are not written, as the format jsonl has none" in lossy.err
+    assert lossy.out == ""
+    kept = call("convert", source, tmp_path / "kept", "--to", "text2text")
+    assert kept.code == 0, kept.err
+    assert "warning" not in kept.err

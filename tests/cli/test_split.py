@@ -58,3 +58,11 @@ def test_wrong_usage(call: Call, folder: Path, tmp_path: Path, options: tuple[st
     assert answer.code == 2
     assert words in answer.err
     assert not (tmp_path / "out").exists()
+
+
+def test_weights_that_are_lost_are_told(call: Call, tmp_path: Path) -> None:
+    source = tmp_path / "train.txt"
+    source.write_text("0::0.5\ta red fox\n" * 10)
+    answer = call("split", source, "-o", tmp_path / "out")
+    assert answer.code == 0, answer.err
+    assert "warning: label weights are not written, as the format jsonl has none" in answer.err

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from longtail import data
+from longtail.data.writing import left_out
 from longtail.errors import OutputExistsError, UsageError
-from longtail.types import Dataset
+from longtail.types import Dataset, Documents, LabelSet
 
 ONE = Dataset.from_texts(["a"], [["x"]])
 OTHER = Dataset.from_texts(["b"], [["y"]])
@@ -45,3 +47,18 @@ def test_wrong_calls(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no part 'dev'"):
         data.write({"dev": ONE}, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("format", ["xmc", "xmc-split", "pecos", "text2text", "jsonl"])
+def test_what_is_left_out_is_what_does_not_come_back(tmp_path: Path, format: str) -> None:
+    from scipy.sparse import csr_array
+
+    Y = csr_array(np.array([[0.5, 1.0]], np.float32))
+    documents = Documents(["0"], [""], ["a text"], csr_array(np.ones((1, 1), np.float32)))
+    parts = {"train": Dataset(documents, LabelSet(["l", "m"], ["", ""]), Y)}
+    data.write(parts, tmp_path / "out", format=format)
+    again = data.read(tmp_path / "out", format=format).Y.toarray().tolist()
+    lost = left_out(parts, format=format)
+    assert again == [[1.0, 1.0]] if lost else again == [[0.5, 1.0]]
+    assert lost is None or f"the format {format} has none" in lost
+    assert left_out({"train": ONE}, format=format) is None

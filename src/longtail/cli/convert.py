@@ -21,6 +21,7 @@ from longtail.cli.session import current, loudness
 def command(origin: str, target: str, to: str, format_: str | None, force: bool, **columns: Any) -> None:
     """Read the data set SRC (a folder or a file) and write it to the folder DST."""
     from longtail import data
+    from longtail.data.writing import left_out
 
     session = current()
     output.check_folder_is_free(target, force=force)
@@ -30,6 +31,9 @@ def command(origin: str, target: str, to: str, format_: str | None, force: bool,
     with run.phase("write"):
         data.write(parts, target, format=to, force=force)
     session.written = True
+    lost = left_out(parts, format=to)
+    if lost is not None:
+        session.say(f"warning: {lost}")
     session.say(
         f"{target}: {', '.join(f'{len(part):,} documents in {name}' for name, part in parts.items())}"
     )

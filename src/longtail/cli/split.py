@@ -67,6 +67,7 @@ def command(
     """Divide SRC (a file, or one part of a folder) into parts and write them to a folder."""
     from longtail import data
     from longtail.data.splits import split_dataset
+    from longtail.data.writing import left_out
 
     session = current()
     output.check_folder_is_free(target, force=force)
@@ -86,6 +87,9 @@ def command(
     with run.phase("write"):
         data.write(divided, target, format=to, force=force)
     session.written = True
+    lost = left_out(divided, format=to)
+    if lost is not None:
+        session.say(f"warning: {lost}")
     session.say(
         f"{target}: {', '.join(f'{len(piece):,} documents in {name}' for name, piece in divided.items())}"
     )

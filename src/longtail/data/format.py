@@ -27,6 +27,7 @@ class Format:
         read: from the files of the parts (and the folder, unless it is a single file) to data.
         stream: the documents of one file in batches.
         write: the parts into a folder, if the format can be written.
+        keeps_weights: whether what is written has the labels' weights.
     """
 
     name: str
@@ -36,3 +37,4 @@ class Format:
     read: Callable[[Files, Path | None, ReadOptions, Report], Parts]
     stream: Callable[[Path, ReadOptions, int], Iterator[Batch]]
     write: Callable[[Mapping[str, Dataset], Path], None] | None = None
+    keeps_weights: bool = False

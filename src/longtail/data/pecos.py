@@ -185,4 +185,5 @@ FORMAT = Format(
     read=read,
     stream=stream,
     write=write,
+    keeps_weights=True,
 )

@@ -132,4 +132,5 @@ FORMAT = Format(
     read=read,
     stream=stream,
     write=write,
+    keeps_weights=True,
 )

@@ -38,3 +38,13 @@ def write(
         raise UsageError("the parts are over different label sets; bring them onto one with relabelled()")
     with writing_folder(path, force=force, manifest=False) as folder:
         writer({part: parts[part] for part in PARTS if part in parts}, folder)
+
+
+def left_out(parts: Mapping[str, Dataset], *, format: str) -> str | None:
+    """What of the parts the format has no place for, in one sentence; None if nothing is lost."""
+    if format_named(format).keeps_weights or not any(
+        bool((data.Y.data != 1).any()) for data in parts.values()
+    ):
+        return None
+    able = ", ".join(name for name, found in FORMATS.items() if found.keeps_weights)
+    return f"label weights are not written, as the format {format} has none: those that keep them are {able}"

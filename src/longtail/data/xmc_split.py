@@ -97,4 +97,5 @@ FORMAT = Format(
     read=read,
     stream=stream,
     write=write,
+    keeps_weights=True,
 )
