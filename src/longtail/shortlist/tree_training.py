@@ -18,7 +18,7 @@ from longtail.shortlist.tree_weights import TreeWeights
 from longtail.solvers.classifiers import SolverConfig, SparseWeights, train_classifiers
 
 _TASK_BYTES = 32 << 20
-"""Weights that one task trains in a dense matrix: small enough for the processor's cache and for memory."""
+"""What one task may take for its dense matrices: little enough for memory, enough to share the work on a row."""
 _FEWEST_COLUMNS = 16
 """Fewer classifiers a task would waste the vector units."""
 
@@ -80,8 +80,9 @@ def _tasks(tree: LabelTree, X: csr_array, documents: list[csc_array]) -> list[_T
         words = np.concatenate([[0], np.cumsum(lengths[inside.indices])])
         words = words[inside.indptr[1:]] - words[inside.indptr[:-1]]
         for node in range(len(bounds) - 1):
-            # At most as many features as the documents have words, so this bounds the dense matrix.
-            fitting = _TASK_BYTES // (4 * (1 + min(int(words[node]), X.shape[1])))
+            # A column has a weight a feature (at most one a word of the documents) and a dual a document.
+            column = min(int(words[node]), X.shape[1]) + int(inside.indptr[node + 1] - inside.indptr[node])
+            fitting = _TASK_BYTES // (4 * (1 + column))
             width = max(_FEWEST_COLUMNS, fitting)
             for first in range(int(bounds[node]), int(bounds[node + 1]), width):
                 last = min(first + width, int(bounds[node + 1]))
