@@ -10,8 +10,9 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from longtail import threads
+from longtail.config import to_dict
 from longtail.errors import DataError, ModelIntegrityError, NotFittedError, UsageError
-from longtail.storage import read_arrays, write_arrays
+from longtail.storage import read_arrays, write_arrays, write_json
 from longtail.text import codepoints
 from longtail.text.config import TextConfig
 from longtail.text.tfidf import SINGLE_CHARACTERS, TfidfFeatures
@@ -255,3 +256,11 @@ def test_no_altered_array_is_ever_used(config: TextConfig, tmp_path: Path) -> No
                 TfidfFeatures.load(PlainFolder(tmp_path))
         write_arrays(path, arrays)
     assert TfidfFeatures.load(PlainFolder(tmp_path)).n_columns > 0
+
+
+def test_saved_settings_leave_nothing_to_decide(tmp_path: Path) -> None:
+    config = TextConfig(char_ngrams=(3, 3))
+    TfidfFeatures(config).fit(TEXTS).save(tmp_path)
+    write_json(tmp_path / "text.json", {"config": {**to_dict(config), "char_ngrams": "auto"}})
+    with pytest.raises(ModelIntegrityError, match=r"text\.json: 'char_ngrams' must be decided"):
+        TfidfFeatures.load(PlainFolder(tmp_path))

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from longtail.config import from_dict, to_dict
-from longtail.errors import NotFittedError, UsageError
+from longtail.errors import ModelIntegrityError, NotFittedError, UsageError
 from longtail.storage import read_arrays, read_json, write_arrays, write_json
 from longtail.storage.checks import of_file
 from longtail.text.char_ngrams import CharGroup
@@ -129,6 +129,10 @@ class TfidfFeatures:
     def load(cls, folder: Folder) -> Self:
         """What ``save`` wrote."""
         config = from_dict(TextConfig, read_json(folder.path("text.json"))["config"])
+        if config.char_ngrams == "auto":
+            raise ModelIntegrityError(
+                f"{folder.path('text.json')}: 'char_ngrams' must be decided in a model, not auto"
+            )
         features = cls(config)
         model = read_model(folder.path("pieces.json")) if config.kind == "wordpiece" else {}
         path = folder.path("group0.safetensors")
