@@ -36,7 +36,8 @@ def from_dict(cls: type[C], data: Mapping[str, Any], *, where: str = "") -> C:
     for key, value in data.items():
         if key not in names:
             raise ConfigError(_unknown(f"{where}{key}", key, names, where))
-        if isinstance(value, Mapping) and key in tables and dataclasses.is_dataclass(default := tables[key]()):
+        default = tables[key]() if key in tables and isinstance(value, Mapping) else None
+        if dataclasses.is_dataclass(default):
             value = merge(to_dict(default), value)
         values[key] = _coerce(hints[key], value, f"{where}{key}")
     missing = [f.name for f in fields if f.name not in values and _is_required(f)]
