@@ -59,3 +59,21 @@ def test_no_colour_in_a_pipe(model: Path, folder: Path) -> None:
     done = subprocess.run(command, capture_output=True, check=True, env={"TERM": "xterm-256color"})
     assert b"\x1b" not in done.stdout + done.stderr
     assert b"evaluate took" in done.stderr
+
+
+def test_two_reports_need_two_files(call: Call, model: Path, folder: Path, tmp_path: Path) -> None:
+    for name in ("-", str(tmp_path / "report")):
+        answer = call("evaluate", model, folder, "--json", name, "--html", name, "-q")
+        assert answer.code == 2
+        assert "name two files" in answer.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_reader_that_goes_away_gives_its_own_exit_code(model: Path, folder: Path) -> None:
+    command = [sys.executable, "-m", "longtail", "evaluate", str(model), str(folder), "-q"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141

@@ -56,7 +56,9 @@ def test_help_lists_the_options_in_the_order_in_which_one_needs_them():
     assert max(places) < output.index("--label-separator") < output.index("--split")
 
 
-@pytest.mark.parametrize("arguments", [("--seed", "-1"), ("--jobs", "0"), ("-j", "x"), ("--split", "a")])
+@pytest.mark.parametrize(
+    "arguments", [("--seed", "-1"), ("--seed", "4294967296"), ("--jobs", "0"), ("-j", "x"), ("--split", "a")]
+)
 def test_wrong_numbers_are_wrong_usage(arguments):
     answer = run(*arguments)
     assert answer.exit_code == 2

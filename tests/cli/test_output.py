@@ -71,3 +71,27 @@ def test_a_terminal_gets_its_last_column_folded(
         "       longer than the room",
         "other  short",
     ]
+
+
+def test_the_input_is_never_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    train = folder / "train.jsonl"
+    train.write_text("mine")
+    (tmp_path / "link").symlink_to(folder)
+    monkeypatch.chdir(folder)
+    for source in (folder, train, tmp_path / "link"):
+        for target in (folder, tmp_path / "link", "../data"):
+            with pytest.raises(UsageError, match="would replace the input"):
+                output.check_folder_is_free(str(target), force=True, inputs=[str(source)])
+    with pytest.raises(UsageError, match="would replace the input"):
+        output.check_file_is_free("train.jsonl", force=True, inputs=["-", str(train)])
+    output.check_file_is_free(str(tmp_path / "new"), force=False, inputs=[str(train), "/dev/stdin", "-"])
+    assert train.read_text() == "mine"
+
+
+def test_an_empty_name_is_no_output() -> None:
+    with pytest.raises(UsageError, match="empty"):
+        output.check_folder_is_free("", force=False)
+    with pytest.raises(UsageError, match="empty"):
+        output.check_file_is_free("", force=False)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import gc
 import io
 import json
 import subprocess
@@ -131,3 +132,30 @@ def test_missing_things_are_named(call: Call, model: Path, folder: Path, tmp_pat
     assert answer.code == 1
     assert "nowhere" in answer.err
     assert answer.out == ""
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_parquet_that_breaks_off_leaves_no_output_and_no_noise(
+    call: Call, model: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"id": "a", "text": "t"}\nnot json\n')
+    answer = call("predict", model, source, "-o", tmp_path / "out.parquet", "-q")
+    gc.collect()
+    assert answer.code == 1
+    assert answer.err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+def test_not_a_number_is_no_threshold(call: Call, model: Path, folder: Path) -> None:
+    answer = call("predict", model, folder / "test.jsonl", "--threshold", "nan")
+    assert answer.code == 2
+    assert "'nan' is not a score" in answer.err
+
+
+def test_the_input_is_not_replaced_by_its_answers(call: Call, model: Path, tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"id": "a", "text": "t"}\n')
+    answer = call("predict", model, source, "-o", source, "--force")
+    assert answer.code == 2
+    assert source.read_text() == '{"id": "a", "text": "t"}\n'

@@ -4,11 +4,13 @@ import io
 import json
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import load_npz
 
 from longtail.cli.prediction_files import FORMATS, JsonLines, SparseMatrix, format_of, shortest
+from longtail.errors import UsageError
 from longtail.types import LabelSet, TopK
 
 LABELS = LabelSet(["a", "b", "c"], ["A", "", 'C, "c"'])
@@ -23,6 +25,12 @@ def test_the_ending_names_the_format() -> None:
         "jsonl",
         "jsonl",
     ]
+
+
+@pytest.mark.parametrize("name", ["x.csv.gz", "x.tsv", "d/x.XLSX"])
+def test_an_ending_that_promises_something_else_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="--format"):
+        format_of(name)
 
 
 @given(st.lists(st.floats(0, 1, width=32), min_size=1, max_size=20))

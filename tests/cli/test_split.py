@@ -50,7 +50,9 @@ def test_by_time_and_by_group(call: Call, folder: Path, tmp_path: Path) -> None:
         (("--fractions", "train=x"), "'train=x' is not of the form part=share"),
         (("--method", "time"), "needs the name of the field"),
         (("--method", "tme"), "'tme' is not one of"),
-        (("--fractions", "train=.5,exam=.5"), "exam"),
+        (("--fractions", "train=.5,exam=.5"), "there is no part 'exam'"),
+        (("--fractions", "train=.5,train=.5"), "the part 'train' is there twice"),
+        (("--to", "table"), "can only be read"),
     ],
 )
 def test_wrong_usage(call: Call, folder: Path, tmp_path: Path, options: tuple[str, ...], words: str) -> None:

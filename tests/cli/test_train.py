@@ -120,3 +120,13 @@ def test_validation_figures_are_printed(call: Call, folder: Path, tmp_path: Path
     assert answer.code == 0, answer.err
     assert "Figures on the validation documents" in answer.out
     assert "P@1" in answer.out
+
+
+def test_the_data_are_not_replaced_by_the_model(call: Call, train_only: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "train.jsonl").write_bytes((train_only / "train.jsonl").read_bytes())
+    answer = call("train", data, "-o", data, "--system", "dummy", "--force", "-q")
+    assert answer.code == 2
+    assert "would replace the input" in answer.err
+    assert [path.name for path in data.iterdir()] == ["train.jsonl"]

@@ -119,3 +119,10 @@ def test_importing_the_folder_is_light() -> None:
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
         == "[]\n"
     )
+
+
+def test_an_empty_name_is_not_the_current_folder() -> None:
+    with pytest.raises(UsageError, match="empty"):
+        data.read_folder("")
+    with pytest.raises(UsageError, match="empty"):
+        data.stream("")

@@ -21,10 +21,11 @@ from longtail.cli.session import current, loudness
 def command(origin: str, target: str, to: str, format_: str | None, force: bool, **columns: Any) -> None:
     """Read the data set SRC (a folder or a file) and write it to the folder DST."""
     from longtail import data
-    from longtail.data.writing import left_out
+    from longtail.data.writing import left_out, writer_of
 
     session = current()
-    output.check_folder_is_free(target, force=force)
+    writer_of(to)
+    output.check_folder_is_free(target, force=force, inputs=[origin])
     run = session.run()
     with run.phase("read"), source.readable(origin) as place:
         parts = data.read_folder(place, format=format_, options=options.read_options(columns))

@@ -9,6 +9,7 @@ import click
 
 from longtail.cli import options, output, parts, source
 from longtail.cli.session import current, loudness
+from longtail.errors import UsageError
 
 
 def _ranks(context: click.Context, parameter: click.Parameter, value: str) -> tuple[int, ...]:
@@ -55,8 +56,10 @@ def command(
     from longtail.evaluation import html as page
     from longtail.evaluation import terminal
 
+    if json_ is not None and html is not None and output.same(json_, html):
+        raise UsageError(f"--json and --html both write to {html}: name two files")
     for path in (json_, html):
-        output.check_file_is_free(path, force=force)
+        output.check_file_is_free(path, force=force, inputs=[model, data])
     run = current().run()
     with threads.limit(jobs):
         with run.phase("load"):

@@ -12,9 +12,12 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+LARGEST_SEED = 2**32 - 1
+"""What every generator of random numbers takes."""
+
 force = click.option("--force", is_flag=True, help="Replace the output if it is there already.")
 seed = click.option(
-    "--seed", type=click.IntRange(min=0), help="Same data, same settings, same seed: same result."
+    "--seed", type=click.IntRange(0, LARGEST_SEED), help="Same data, same settings, same seed: same result."
 )
 jobs = click.option("--jobs", "-j", type=click.IntRange(min=1), help="Threads to use.  [default: all cores]")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")

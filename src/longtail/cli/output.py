@@ -76,21 +76,40 @@ def size_in_words(count: float) -> str:
     return f"{count / 1000:.1f} TB"
 
 
-def check_file_is_free(path: str | None, *, force: bool) -> None:
+def check_file_is_free(path: str | None, *, force: bool, inputs: Sequence[str] = ()) -> None:
     """Raise now, before hours of work, what writing the file would raise in the end."""
     from longtail.storage import atomic_file
 
     if path is not None and path != STANDARD:
+        _check_name(path, inputs)
         _attempt(path, atomic_file(path, force=force))
 
 
-def check_folder_is_free(path: str, *, force: bool) -> None:
+def check_folder_is_free(path: str, *, force: bool, inputs: Sequence[str] = ()) -> None:
     """Raise now, before hours of work, what writing the folder would raise in the end."""
     from longtail.storage import writing_folder
 
     if path == STANDARD:
         raise UsageError("the output is a folder, which standard output cannot be: name one")
+    _check_name(path, inputs)
     _attempt(path, writing_folder(path, force=force, manifest=False))
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two outputs are one: the same file, or both standard output."""
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _check_name(path: str, inputs: Sequence[str]) -> None:
+    """Not even ``--force`` may replace what the command reads: the user's data, or the model."""
+    if not path:
+        raise UsageError("the name of the output is empty")
+    target = Path(os.path.realpath(path))
+    for source in inputs:
+        place = Path(os.path.realpath(source))
+        # A device (/dev/stdin and /dev/stdout are one terminal) is read and written without being replaced.
+        if (place.is_file() or place.is_dir()) and source != STANDARD and place.is_relative_to(target):
+            raise UsageError(f"the output {path} would replace the input {source}: choose another name")
 
 
 class _GaveUp(Exception):
@@ -118,5 +137,10 @@ def console() -> Any:
     """A rich console on stdout: colours on a terminal only, and none with NO_COLOR."""
     from rich.console import Console
 
+    class PlainlyFailing(Console):
+        def on_broken_pipe(self) -> None:
+            # Rich would end the process here, with the exit code of a failure.
+            raise BrokenPipeError
+
     # In a pipe, rich would fold tables at 80 columns.
-    return Console(file=sys.stdout, width=None if sys.stdout.isatty() else 120)
+    return PlainlyFailing(file=sys.stdout, width=None if sys.stdout.isatty() else 120)

@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 OUTPUTS = ("jsonl", "csv", "parquet", "npz")
 
 
+def _number(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    if value is not None and value != value:
+        raise click.BadParameter("'nan' is not a score to compare with", context, parameter)
+    return value
+
+
 @click.command()
 @click.argument("model", type=click.Path())
 @click.argument("source", metavar="INPUT", type=click.Path())
@@ -28,7 +34,7 @@ OUTPUTS = ("jsonl", "csv", "parquet", "npz")
     "-o", "--output", "target", default="-", type=click.Path(), help="The file to write.  [default: -]"
 )
 @click.option("-k", default=5, show_default=True, type=click.IntRange(min=1), help="Labels a document.")
-@click.option("--threshold", type=float, help="Leave out labels with a score below this.")
+@click.option("--threshold", type=float, callback=_number, help="Leave out labels with a score below this.")
 @click.option(
     "--format", "format_", type=click.Choice(OUTPUTS), help="Of the output.  [default: by its ending]"
 )
@@ -61,7 +67,7 @@ def command(
     kind = format_ or format_of(target)
     if target == output.STANDARD and kind in BINARY and sys.stdout.isatty():
         raise UsageError(f"{kind} is not for a terminal: name a file with -o, or use --format jsonl")
-    output.check_file_is_free(target, force=force)
+    output.check_file_is_free(target, force=force, inputs=[model, source])
     batches = stream(
         source, format=input_format, batch_size=batch_size, options=options.read_options(columns)
     )
@@ -70,12 +76,12 @@ def command(
         with run.phase("load"):
             system = longtail.load(model)
         with _handle(target, kind in BINARY, force) as handle, run.phase("predict") as phase:
-            file = FORMATS[kind](handle, system.labels_)
-            for documents, _ in batches:
-                best = system.predict(documents, k=k)
-                file.write(documents.ids, best if threshold is None else above(best, threshold))
-                phase.advance(len(documents))
-            file.finish()
+            with closing(FORMATS[kind](handle, system.labels_)) as file:
+                for documents, _ in batches:
+                    best = system.predict(documents, k=k)
+                    file.write(documents.ids, best if threshold is None else above(best, threshold))
+                    phase.advance(len(documents))
+                file.finish()
             tagged = phase.done
     if target != output.STANDARD:
         session.say(f"{target}: {tagged:,} documents tagged")

@@ -6,12 +6,14 @@ import csv
 import io
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from longtail.errors import MissingPackageError
+from longtail.errors import MissingPackageError, UsageError
 from longtail.types import LabelSet, TopK
 
 COLUMNS = ("doc_id", "rank", "label_id", "label", "score")
@@ -30,6 +32,10 @@ class PredictionFile(ABC):
 
     def finish(self) -> None:
         """Write what can only come at the end, if there is such a thing."""
+        return
+
+    def close(self) -> None:
+        """Let go of the handle, whether or not the file was finished."""
         return
 
     def _rows(self, best: TopK) -> Iterator[tuple[list[int], list[float]]]:
@@ -124,6 +130,11 @@ class Parquet(PredictionFile):
         """Write the footer; without it the file would not be Parquet."""
         self.writer.close()
 
+    def close(self) -> None:
+        """Close the writer while its handle is open: it would try that when it is collected, and complain."""
+        with suppress(OSError):
+            self.writer.close()
+
 
 class SparseMatrix(PredictionFile):
     """Documents x labels with scores as scipy.sparse.load_npz reads it; ``ids`` holds the documents' ids."""
@@ -164,10 +175,20 @@ FORMATS: dict[str, type[PredictionFile]] = {
 }
 """Format -> its writer."""
 
+OTHER_ENDINGS = {"gz", "xz", "bz2", "zst", "zip", "tsv", "tab", "npy", "xlsx", "html"}
+"""Endings that promise something else than JSON lines."""
+
 BINARY = ("parquet", "npz")
 
 
 def format_of(path: str) -> str:
     """The format that a file's ending asks for; JSON lines where it asks for none."""
-    ending = path.rpartition(".")[2].lower()
-    return ending if ending in FORMATS else "jsonl"
+    ending = Path(path).suffix[1:].lower()
+    if ending in FORMATS:
+        return ending
+    if ending in OTHER_ENDINGS:
+        raise UsageError(
+            f"predictions are not written as .{ending}: end the name {path} in one of "
+            f"{', '.join(f'.{name}' for name in FORMATS)}, or say with --format what to write into it"
+        )
+    return "jsonl"

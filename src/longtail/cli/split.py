@@ -17,14 +17,22 @@ METHODS = ("random", "stratified", "group", "time", "labels")
 
 
 def _shares(context: click.Context, parameter: click.Parameter, value: str) -> dict[str, float]:
+    from longtail.data.parts import PARTS
+
     shares: dict[str, float] = {}
     for piece in value.split(","):
-        part, _, number = piece.partition("=")
+        name, _, number = piece.partition("=")
+        part = name.strip()
+        if part in shares:
+            raise click.BadParameter(f"the part {part!r} is there twice", context, parameter)
         try:
-            shares[part.strip()] = float(number)
+            shares[part] = float(number)
         except ValueError:
             message = f"{piece!r} is not of the form part=share, as in train=.8,test=.2"
             raise click.BadParameter(message, context, parameter) from None
+        if part not in PARTS:
+            message = f"there is no part {part!r}; the parts are {', '.join(PARTS)}"
+            raise click.BadParameter(message, context, parameter)
     return shares
 
 
@@ -67,10 +75,11 @@ def command(
     """Divide SRC (a file, or one part of a folder) into parts and write them to a folder."""
     from longtail import data
     from longtail.data.splits import split_dataset
-    from longtail.data.writing import left_out
+    from longtail.data.writing import left_out, writer_of
 
     session = current()
-    output.check_folder_is_free(target, force=force)
+    writer_of(to)
+    output.check_folder_is_free(target, force=force, inputs=[origin])
     run = session.run()
     with run.phase("read"), source.readable(origin) as place:
         wanted = (part,) if Path(place).is_dir() else ("train",)

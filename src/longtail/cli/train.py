@@ -51,7 +51,7 @@ def command(
 
     name, settings = gather_settings(system, config, assignments, fields, seed)
     untrained = systems.create(name, settings)
-    output.check_folder_is_free(model, force=force)
+    output.check_folder_is_free(model, force=force, inputs=[data])
     session = current()
     run = session.run()
     with threads.limit(jobs):

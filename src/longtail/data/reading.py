@@ -77,7 +77,7 @@ def stream(
         raise UsageError(f"batch_size must be at least 1, not {batch_size}")
     if str(path) == STDIN:
         return _stream_stdin(format, batch_size, options)
-    place = Path(path)
+    place = _place(path)
     if place.is_dir():
         raise DataError("is a folder; name the file whose documents are meant", path=place)
     return format_named(format or sniff(place)).stream(place, options, batch_size)
@@ -95,7 +95,7 @@ def read_parts(
     unknown = next((part for part in parts if part not in PARTS), None)
     if unknown is not None:
         raise UsageError(f"there is no part {unknown!r}; the parts are {', '.join(PARTS)}")
-    place = Path(path)
+    place = _place(path)
     chosen = format_named(format or sniff(place))
     if not place.is_dir():
         found = chosen.read({"train": place}, None, options, report)
@@ -109,6 +109,13 @@ def read_parts(
     if train is not None and not len(train.data):
         report(DataError("there are no documents in it", path=train.path))
     return found
+
+
+def _place(path: str | Path) -> Path:
+    # Path("") is the current folder, which an unset variable of a shell script does not mean.
+    if not str(path):
+        raise UsageError("the name of the data is empty")
+    return Path(path)
 
 
 def _expect(place: Path, there: dict[str, Path], parts: Sequence[str], shape: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from longtail.data.formats import FORMATS, format_named
@@ -24,10 +24,7 @@ def write(
     """
     from longtail.storage import writing_folder
 
-    writer = format_named(format).write
-    if writer is None:
-        able = ", ".join(name for name, found in FORMATS.items() if found.write is not None)
-        raise UsageError(f"the format {format} can only be read; write {able}")
+    writer = writer_of(format)
     if not parts:
         raise UsageError("there is no part to write")
     unknown = next((part for part in parts if part not in PARTS), None)
@@ -38,6 +35,15 @@ def write(
         raise UsageError("the parts are over different label sets; bring them onto one with relabelled()")
     with writing_folder(path, force=force, manifest=False) as folder:
         writer({part: parts[part] for part in PARTS if part in parts}, folder)
+
+
+def writer_of(format: str) -> Callable[[Mapping[str, Dataset], Path], None]:
+    """What writes the format; an error if it can only be read."""
+    writer = format_named(format).write
+    if writer is None:
+        able = ", ".join(name for name, found in FORMATS.items() if found.write is not None)
+        raise UsageError(f"the format {format} can only be read; write {able}")
+    return writer
 
 
 def left_out(parts: Mapping[str, Dataset], *, format: str) -> str | None:
