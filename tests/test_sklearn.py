@@ -111,6 +111,14 @@ def test_errors_say_what_is_wrong() -> None:
         dummy().fit(TEXTS[:3], TAGS)
     with pytest.raises(UsageError, match="one string"):
         dummy().fit("text", TAGS)
+    for k in (0, "x", 1.5, True, None):
+        with pytest.raises(UsageError, match="k must be a whole number"):
+            dummy(k=k).fit(TEXTS, TAGS)
+    with pytest.raises(UsageError, match="the tags of document 0 are"):
+        dummy().fit(TEXTS, np.arange(len(TEXTS)))
+    for wrong in (None, pd.DataFrame({"text": TEXTS})):
+        with pytest.raises(UsageError, match="documents must be texts"):
+            dummy().fit(wrong, TAGS)
     with pytest.raises(ConfigError, match="unknown configuration key 'tree'"):
         dummy(tree__leaf=3).fit(TEXTS, TAGS)
     with pytest.raises(UsageError, match="there is no system"):

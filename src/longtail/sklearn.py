@@ -5,13 +5,14 @@ The estimator follows scikit-learn's conventions by its methods alone, so it als
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib import import_module
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from longtail import systems
+from longtail.columns import tag_lists, text_column
 from longtail.errors import MissingPackageError, NotFittedError, UsageError
 from longtail.types import Dataset, Documents, LabelSet, TopK, label_matrix
 
@@ -59,10 +60,11 @@ class LongtailClassifier:
             X: texts (a list, a pandas column), or feature rows as a sparse or dense matrix.
             Y: documents x labels, sparse or dense; or a list of tags a document.
         """
+        _check_k(self.k)
         documents = _documents(X)
         matrix = _matrix(Y)
         if matrix is None:
-            rows = _tags(Y)
+            rows = tag_lists(Y)
             labels = LabelSet([], []).extended(tag for row in rows for tag in row)
             matrix = label_matrix(rows, labels)
         else:
@@ -92,7 +94,7 @@ class LongtailClassifier:
         best = self._best(X, None)
         truth = _matrix(Y)
         if truth is None:
-            rows = _tags(Y)
+            rows = tag_lists(Y)
             labels = self.system_.labels_.extended(tag for row in rows for tag in row)
             truth = label_matrix(rows, labels)
         return ndcg(best.labels, truth, self.k)
@@ -128,15 +130,18 @@ class LongtailClassifier:
         return f"{type(self).__name__}({parameters})"
 
 
+def _check_k(k: Any) -> None:
+    if isinstance(k, bool) or not isinstance(k, Integral) or int(k) < 1:
+        raise UsageError(f"k must be a whole number of at least 1, not {k!r}")
+
+
 def _documents(X: Any) -> Documents:
     matrix = _matrix(X)
     if matrix is not None:
         return Documents.from_features(matrix)
     if isinstance(X, str):
         raise UsageError("X is one string; give a list of texts")
-    texts = list(X)
-    # What a missing text is (None, pandas' NaN) is known there alone.
-    return Dataset.from_texts(texts, [[]] * len(texts)).documents
+    return Documents.of(text_column(X))
 
 
 def _matrix(values: Any) -> csr_array | None:
@@ -153,11 +158,6 @@ def _matrix(values: Any) -> csr_array | None:
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.dtype.kind in "biuf":
         return csr_array(values.astype(np.float32))
     return None
-
-
-def _tags(Y: Any) -> list[list[str]]:
-    rows: list[Sequence[Any]] = list(Y)
-    return [[row] if isinstance(row, str) else [str(tag) for tag in row] for row in rows]
 
 
 def _nested(settings: dict[str, Any]) -> dict[str, Any]:

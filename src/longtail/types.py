@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from longtail.columns import is_sparse, tag_lists, text_column
 from longtail.errors import UsageError
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Documents(Sequence[Document]):
             return source.documents
         if isinstance(source, (str, Document)):
             source = [source]
-        if _is_sparse(source):
+        if is_sparse(source):
             return cls.from_features(source)
         if isinstance(source, Mapping) or getattr(source, "ndim", 1) != 1 or not isinstance(source, Iterable):
             # Iterating over a record or a table would take its keys or column names for texts.
@@ -83,6 +84,8 @@ class Documents(Sequence[Document]):
         from scipy.sparse import csr_array
 
         matrix = csr_array(features, dtype=np.float32)
+        if not np.isfinite(matrix.data).all():
+            raise UsageError("the feature rows have a value that is not a finite number")
         n = matrix.shape[0]
         return cls(ids or [str(i) for i in range(n)], [""] * n, [""] * n, matrix)
 
@@ -182,6 +185,8 @@ class Dataset:
                 )
             if matrix is not None:
                 object.__setattr__(self, name, _canonical(matrix))
+        if not (np.isfinite(self.Y.data) & (self.Y.data > 0)).all():
+            raise UsageError("Y has a label weight that is negative or not a finite number")
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -202,8 +207,8 @@ class Dataset:
         """
         from scipy.sparse import csr_array
 
-        documents = Documents.of(["" if _is_missing(text) else str(text) for text in texts])
-        if _is_sparse(tags):
+        documents = Documents.of(texts if isinstance(texts, Documents) else text_column(texts))
+        if is_sparse(tags):
             Y = csr_array(tags, dtype=np.float32)
             names = [str(i) for i in range(Y.shape[1])]
             if isinstance(label_texts, Mapping):
@@ -212,7 +217,7 @@ class Dataset:
                 )
             label_column = [""] * len(names) if label_texts is None else [str(text) for text in label_texts]
             return cls(documents, LabelSet(names, label_column), Y)
-        rows = _tag_lists(tags)
+        rows = tag_lists(tags)
         if len(rows) != len(documents):
             raise UsageError(f"{len(documents)} texts but {len(rows)} lists of tags")
         if label_texts is not None and not isinstance(label_texts, Mapping):
@@ -360,28 +365,3 @@ def _canonical(matrix: csr_array) -> csr_array:
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
     return matrix
-
-
-def _tag_lists(tags: Any) -> list[list[str]]:
-    if getattr(tags, "ndim", 1) != 1:
-        raise UsageError(
-            f"tags is a table of shape {tags.shape}: pass scipy.sparse.csr_array(tags) if its columns are labels, "
-            "or a list of label ids a document"
-        )
-    if isinstance(tags, (str, Mapping)) or not isinstance(tags, Iterable):
-        raise UsageError(f"tags must be a list of label ids a document, not a {type(tags).__name__}")
-    rows = list(tags)
-    wrong = next((i for i, row in enumerate(rows) if not isinstance(row, Iterable)), None)
-    if wrong is not None:
-        raise UsageError(f"the tags of document {wrong} are {rows[wrong]!r}, not a list of label ids")
-    return [[row] if isinstance(row, str) else [str(tag) for tag in row] for row in rows]
-
-
-def _is_missing(value: Any) -> bool:
-    # None and what a pandas column has for it: NaN, which alone differs from itself, or NA of its string columns.
-    return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
-
-
-def _is_sparse(source: Any) -> bool:
-    # Asked of the object, so that a list of strings does not pay for importing scipy.
-    return hasattr(source, "tocsr")

@@ -1,0 +1,54 @@
+"""Texts and tags as users have them in Python: lists, generators, columns of pandas and polars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from numbers import Number
+from typing import Any
+
+from longtail.errors import UsageError
+
+
+def tag_lists(tags: Any) -> list[list[str]]:
+    """A list of label ids a document; one string is one label, and numbers become strings."""
+    if getattr(tags, "ndim", 1) != 1:
+        raise UsageError(
+            f"tags is a table of shape {tags.shape}: pass scipy.sparse.csr_array(tags) if its columns are labels, "
+            "or a list of label ids a document"
+        )
+    if isinstance(tags, (str, Mapping)) or not isinstance(tags, Iterable):
+        raise UsageError(f"tags must be a list of label ids a document, not a {type(tags).__name__}")
+    rows = list(tags)
+    wrong = next((i for i, row in enumerate(rows) if not isinstance(row, Iterable)), None)
+    if wrong is not None:
+        raise UsageError(f"the tags of document {wrong} are {rows[wrong]!r}, not a list of label ids")
+    return [
+        [row] if isinstance(row, str) else [_label_id(tag, number) for tag in row]
+        for number, row in enumerate(rows)
+    ]
+
+
+def _label_id(tag: Any, number: int) -> str:
+    if isinstance(tag, (str, Number)) and not _is_missing(tag):
+        return str(tag)
+    raise UsageError(f"the tags of document {number} have {tag!r} among them, which is no label id")
+
+
+def text_column(source: Any) -> Any:
+    """What ``Documents.of`` takes: a column of texts may have gaps and numbers, which become strings here."""
+    if isinstance(source, (str, Mapping)) or getattr(source, "ndim", 1) != 1:
+        return source
+    if is_sparse(source) or not isinstance(source, Iterable):
+        return source
+    return ["" if _is_missing(row) else str(row) if isinstance(row, Number) else row for row in source]
+
+
+def _is_missing(value: Any) -> bool:
+    # None and what a pandas column has for it: NaN, which alone differs from itself, or NA of its string columns.
+    return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
+
+
+def is_sparse(source: Any) -> bool:
+    """Whether it is one of scipy's sparse matrices."""
+    # Asked of the object, so that a list of strings does not pay for importing scipy.
+    return hasattr(source, "tocsr")
