@@ -74,6 +74,12 @@ def test_exit_codes_and_sentences(call: Call, arguments: list[str], code: int, w
     assert not code or answer.err.startswith("longtail: ")
 
 
+def test_no_command_shows_the_help(call: Call) -> None:
+    answer = call()
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("Usage: longtail ")
+
+
 def test_unknown_option_is_suggested(call: Call) -> None:
     answer = call("train", "data", "--outputt", "m")
     assert answer.code == 2

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from longtail.data.cells import label_splitter
+from longtail.data.cells import Roles, label_splitter
+from longtail.data.options import DEFAULTS, ReadOptions
 
 
 @pytest.mark.parametrize(
@@ -21,3 +22,11 @@ from longtail.data.cells import label_splitter
 )
 def test_labels_of_a_cell(sample: list[str], separator: str | None, cell: str, labels: list[str]) -> None:
     assert label_splitter(sample, separator)(cell) == labels
+
+
+def test_a_column_that_is_there_twice_is_refused() -> None:
+    for header, options in ((["text", "Text "], DEFAULTS), (["a", "a"], ReadOptions(text_column="a"))):
+        with pytest.raises(ValueError, match="there are two columns"):
+            Roles(header, options)
+    assert Roles(["text", "other", "other"], DEFAULTS).text == 0
+    assert Roles(["text", "Text"], ReadOptions(text_column="Text")).text == 1

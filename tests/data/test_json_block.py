@@ -147,3 +147,15 @@ def test_a_block_is_parsed_at_once_if_and_only_if_every_line_is_right(lines: lis
             block_parser(DEFAULTS)(1, lines)
     else:
         assert one_by_one([block_parser(DEFAULTS)(1, lines)]) == one_by_one(expected)
+
+
+@pytest.mark.parametrize("column", ["id_column", "title_column", "text_column"])
+def test_a_key_that_was_named_must_occur(tmp_path: Path, column: str) -> None:
+    path = put(tmp_path / "a.jsonl", '{"id": "a", "text": "t"}\n{"mine": "x"}\n')
+    assert len(list(blocks(path, ReadOptions(**{column: "mine"}), size=1))) == 2
+    with pytest.raises(DataError, match="no document has anything under the key 'mien'"):
+        list(blocks(path, ReadOptions(**{column: "mien"}), size=1))
+
+
+def test_a_file_without_documents_lacks_no_key(tmp_path: Path) -> None:
+    assert list(blocks(put(tmp_path / "a.jsonl", ""), ReadOptions(text_column="mine"))) == []

@@ -85,6 +85,9 @@ def _execute(arguments: list[str], session: Session) -> int:
         with longtail.make_context("longtail", arguments, obj=session) as context:
             longtail.invoke(context)
         sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as empty:
+        click.echo(empty.format_message(), err=True)
+        return WRONG_USAGE
     except click.exceptions.Exit as done:
         return done.exit_code
     return 0

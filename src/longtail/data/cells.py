@@ -23,13 +23,21 @@ class Roles:
     """Which column is the id, the title, the text, the labels; -1 for none."""
 
     def __init__(self, header: Sequence[str], options: ReadOptions) -> None:
-        named = {name.strip().lower(): at for at, name in reversed(list(enumerate(header)))}
+        plain = [name.strip().lower() for name in header]
+        named = {name: at for at, name in enumerate(plain)}
 
         def place(names: tuple[str, ...], given: str | None) -> int:
             if given is None:
-                return next((named[name] for name in names if name in named), -1)
+                found = next((name for name in names if name in named), None)
+                if found is None:
+                    return -1
+                if plain.count(found) > 1:
+                    raise ValueError(f"there are two columns {found!r}; rename one")
+                return named[found]
             if given not in header:
                 raise ValueError(f"there is no column {given!r}; the columns are {', '.join(header)}")
+            if list(header).count(given) > 1:
+                raise ValueError(f"there are two columns {given!r}; rename one")
             return list(header).index(given)
 
         self.header = list(header)
@@ -39,7 +47,8 @@ class Roles:
         self.labels = place(options.label_names, options.label_column)
         if self.title < 0 and self.text < 0:
             raise ValueError(
-                f"none of the columns {', '.join(header)} is the text; name it with the option text_column"
+                f"none of the columns {', '.join(header)} is the text; name it with --text-column "
+                "(text_column in Python)"
             )
         used = {self.id, self.title, self.text, self.labels}
         self.others = [(at, name) for at, name in enumerate(header) if at not in used and name]

@@ -53,6 +53,6 @@ def sniff(path: str | Path) -> str:
     kind = "folder" if place.is_dir() else "file"
     raise DataError(
         f"the {kind} is in none of the known formats, which are {', '.join(FORMATS)}: "
-        "convert it to one of them, or say with 'format' which one it is in",
+        "convert it to one of them, or say with --format (format in Python) which one it is in",
         path=place,
     )

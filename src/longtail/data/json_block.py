@@ -26,6 +26,23 @@ def blocks(
     Lines among which one is blank or wrong are parsed again, each on its own: that finds out which one it is,
     and gives the documents before it as if nothing had been read ahead.
     """
+    named = {
+        "ids": options.id_column,
+        "titles": options.title_column,
+        "texts": options.text_column,
+    }
+    missing = {column: key for column, key in named.items() if key is not None}
+    block = None
+    for block in _blocks(path, options, report, size):
+        missing = {column: key for column, key in missing.items() if not any(getattr(block, column))}
+        yield block
+    if block is not None:
+        for key in missing.values():
+            # A key that the user names and no document has is a slip, not a data set without texts.
+            report(DataError(f"no document has anything under the key {key!r}", path=path))
+
+
+def _blocks(path: str | Path, options: ReadOptions, report: Report, size: int) -> Iterator[Block]:
     parse_block, parse_line = block_parser(options), record_parser(options)
     for first, lines in _as_far_as_it_goes(line_blocks(path, size), report):
         try:
