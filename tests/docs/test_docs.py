@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import longtail
 from longtail.cli.main import COMMANDS, main
 from longtail.cli.settings_table import settings_of
 from longtail.data.formats import FORMATS
@@ -106,6 +107,16 @@ def test_every_system_and_format_is_described():
     assert set(re.findall(r"^\| `([\w-]+)` \| .* \| (?:yes )?\|$", text, re.MULTILINE)) == set(FORMATS)
     writable = set(re.findall(r"^\| `([\w-]+)` \| .* \| yes \|$", text, re.MULTILINE))
     assert writable == {name for name, format in FORMATS.items() if format.write is not None}
+
+
+def test_the_files_of_a_model_are_those_of_the_page(tmp_path):
+    text = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    listed = re.findall(
+        r"^  ([\w./-]+) {2,}", text.partition("model/\n")[2].partition("```")[0], re.MULTILINE
+    )
+    longtail.fit(["a cat", "a dog"], [["cats"], ["dogs"]]).save(tmp_path / "model")
+    written = {f"{path.name}/" if path.is_dir() else path.name for path in (tmp_path / "model").iterdir()}
+    assert set(listed) == written
 
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
