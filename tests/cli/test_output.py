@@ -86,6 +86,9 @@ def test_the_input_is_never_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyP
                 output.check_folder_is_free(str(target), force=True, inputs=[str(source)])
     with pytest.raises(UsageError, match="would replace the input"):
         output.check_file_is_free("train.jsonl", force=True, inputs=["-", str(train)])
+    with pytest.raises(UsageError, match="or a part of it"):
+        output.check_file_is_free(str(train), force=True, inputs=[str(folder)])
+    output.check_file_is_free(str(folder / "report.html"), force=False, inputs=[str(folder)])
     output.check_file_is_free(str(tmp_path / "new"), force=False, inputs=[str(train), "/dev/stdin", "-"])
     assert train.read_text() == "mine"
 

@@ -108,8 +108,13 @@ def _check_name(path: str, inputs: Sequence[str]) -> None:
     for source in inputs:
         place = Path(os.path.realpath(source))
         # A device (/dev/stdin and /dev/stdout are one terminal) is read and written without being replaced.
-        if (place.is_file() or place.is_dir()) and source != STANDARD and place.is_relative_to(target):
-            raise UsageError(f"the output {path} would replace the input {source}: choose another name")
+        if source == STANDARD or not (place.is_file() or place.is_dir()):
+            continue
+        # The input itself, a folder around it, or a file of it.
+        if place.is_relative_to(target) or (target.is_file() and target.is_relative_to(place)):
+            raise UsageError(
+                f"the output {path} would replace the input {source} or a part of it: choose another name"
+            )
 
 
 class _GaveUp(Exception):
