@@ -208,18 +208,6 @@ class TestDataset:
         with pytest.raises(UsageError, match="Y has shape"):
             Dataset.from_matrix(np.eye(2), np.eye(3))
 
-    @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-    def test_from_matrix_takes_finite_numbers_only(self, value):
-        with pytest.raises(UsageError, match="not a finite number"):
-            Dataset.from_matrix(csr_array([[value]]), csr_array([[1.0]]))
-        with pytest.raises(UsageError, match="Y has a label weight"):
-            Dataset.from_matrix(csr_array([[1.0]]), csr_array([[value]]))
-
-    def test_a_negative_label_weight_is_refused_and_a_negative_feature_is_not(self):
-        assert len(Dataset.from_matrix(csr_array([[-1.0]]), csr_array([[0.5]]))) == 1
-        with pytest.raises(UsageError, match="negative"):
-            Dataset.from_matrix(csr_array([[1.0]]), csr_array([[-1.0]]))
-
     def test_stored_zeros_and_doubles_are_no_labels_and_the_callers_matrix_is_left_alone(self):
         Y = csr_array((np.array([1, 0, 1], np.float32), np.array([1, 0, 1]), np.array([0, 3])), shape=(1, 2))
         data = Dataset(Documents.of("x"), labels("a", "b"), Y)

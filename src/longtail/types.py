@@ -84,8 +84,6 @@ class Documents(Sequence[Document]):
         from scipy.sparse import csr_array
 
         matrix = csr_array(features, dtype=np.float32)
-        if not np.isfinite(matrix.data).all():
-            raise UsageError("the feature rows have a value that is not a finite number")
         n = matrix.shape[0]
         return cls(ids or [str(i) for i in range(n)], [""] * n, [""] * n, matrix)
 
@@ -185,8 +183,6 @@ class Dataset:
                 )
             if matrix is not None:
                 object.__setattr__(self, name, _canonical(matrix))
-        if not (np.isfinite(self.Y.data) & (self.Y.data > 0)).all():
-            raise UsageError("Y has a label weight that is negative or not a finite number")
 
     def __len__(self) -> int:
         return len(self.documents)
