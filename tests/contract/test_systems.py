@@ -183,8 +183,9 @@ def test_untrained_says_so(system: System, tmp_path: Path) -> None:
 
 
 def test_a_wrong_k_and_a_wrong_document_are_refused(system: System) -> None:
-    with pytest.raises(UsageError, match="k must be"):
-        system.predict(["a"], k=0)
+    for k in (0, -1, 1.5, True, None):
+        with pytest.raises(UsageError, match="k must be"):
+            system.predict(["a"], k=cast(int, k))
     with pytest.raises(UsageError, match="document 1 is a int"):
         system.predict(cast("list[str]", ["a", 3]))
 
@@ -206,5 +207,10 @@ def test_feature_matrices_are_taken_or_refused_as_declared(system: System, data:
         return
     fitted = untrained(system).fit(matrix)
     assert fitted.predict(matrix.documents, k=2).labels.shape == (len(matrix), 2)
+    holes = np.where(X > 0.99, np.nan, X)
     with pytest.raises(UsageError, match="not finite"):
-        untrained(system).fit(Dataset.from_matrix(np.where(X > 0.99, np.nan, X), Y))
+        untrained(system).fit(Dataset.from_matrix(holes, Y))
+    with pytest.raises(UsageError, match="not finite"):
+        fitted.predict(Documents.from_features(holes))
+    with pytest.raises(UsageError, match="negative"):
+        untrained(system).fit(Dataset.from_matrix(X, -Y))

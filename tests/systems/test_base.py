@@ -84,7 +84,7 @@ def test_fields_that_are_not_there(fields):
 
 
 def test_a_seed_is_not_negative():
-    with pytest.raises(ConfigError, match="'seed' must be 0 or more, not -1"):
+    with pytest.raises(ConfigError, match="'seed' must be from 0 to 4294967295, not -1"):
         Noting(seed=-1)
 
 
@@ -128,7 +128,7 @@ def test_an_empty_validation_part_gives_no_figures():
         (MATRIX, "'noting' learns from text, not from a feature matrix"),
         (
             Dataset(TRAIN.documents, TRAIN.labels, csr_array(np.full((3, 3), np.inf, np.float32))),
-            "the label matrix has values that are not finite",
+            "the label matrix has values that are negative or not finite",
         ),
     ],
 )

@@ -148,7 +148,7 @@ def test_the_system_of_another_model_is_refused(copy, saved):
     [
         ({"oracle": 1}, "unknown configuration key 'oracle'"),
         ({"seed": "0"}, "'seed' must be of type int"),
-        ({"seed": -1}, "'seed' must be 0 or more"),
+        ({"seed": -1}, "'seed' must be from 0 to"),
         ({"fields": ["body"]}, "'fields' must be some of"),
         ({"fields": {"a": 1}}, "'fields'"),
     ],

@@ -58,8 +58,8 @@ class SystemConfig:
     def __post_init__(self) -> None:
         if not self.fields or len(set(self.fields)) < len(self.fields) or not set(self.fields) <= set(FIELDS):
             raise ConfigError(f"'fields' must be some of {', '.join(FIELDS)}, not {list(self.fields)}")
-        if self.seed < 0:
-            raise ConfigError(f"'seed' must be 0 or more, not {self.seed}")
+        if not 0 <= self.seed < 2**32:
+            raise ConfigError(f"'seed' must be from 0 to {2**32 - 1}, not {self.seed}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +121,8 @@ class System(ABC):
                 raise UsageError("the feature matrix has values that are not finite")
         elif self.needs_text and not any(documents.joined(self.config.fields)):
             raise UsageError(f"no document has any text in its fields {', '.join(self.config.fields)}")
-        if not np.isfinite(train.Y.data).all():
-            raise UsageError("the label matrix has values that are not finite")
+        if not (np.isfinite(train.Y.data) & (train.Y.data >= 0)).all():
+            raise UsageError("the label matrix has values that are negative or not finite")
 
     @property
     def needs_text(self) -> bool:
@@ -140,8 +140,8 @@ class System(ABC):
     ) -> TopK:
         """The k best labels of each document; -1 where a system has fewer to offer."""
         self._check_fitted()
-        if k < 1:
-            raise UsageError(f"k must be at least 1, not {k}")
+        if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
+            raise UsageError(f"k must be a whole number of at least 1, not {k!r}")
         if revealed is not None and not self.capabilities.revealed_labels:
             raise UnsupportedError(f"the system '{self.name}' cannot use labels that are already known")
         documents = Documents.of(documents)
@@ -158,6 +158,8 @@ class System(ABC):
         from longtail.evaluation import evaluate
 
         self._check_fitted()
+        if not isinstance(test, Dataset):
+            raise UsageError(f"evaluate takes a Dataset, not a {type(test).__name__}")
         test = test.relabelled(self.labels_.extended(test.labels.ids))
         widest = 0 if test.filtered is None else int(np.diff(test.filtered.indptr).max(initial=0))
         predictions = self.predict(test, k=max(*k, 10) + widest)
@@ -170,9 +172,13 @@ class System(ABC):
             raise NotFittedError(f"the system '{self.name}' is not trained: call fit() or load a model first")
 
     def _check_documents(self, documents: Documents) -> None:
-        """Systems that can take feature rows check their width here."""
-        if documents.features is not None and not self.capabilities.features:
+        """Refuse what no system can read; those that take feature rows check their width as well."""
+        if documents.features is None:
+            return
+        if not self.capabilities.features:
             raise UnsupportedError(f"the system '{self.name}' reads text, not a feature matrix")
+        if not np.isfinite(documents.features.data).all():
+            raise UsageError("the feature matrix has values that are not finite")
 
     # --- model folders ------------------------------------------------------------------------------------
 

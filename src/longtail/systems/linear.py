@@ -135,6 +135,7 @@ class LinearTree(System):
         return unit_rows(X) if self.config.normalise else X
 
     def _check_documents(self, documents: Documents) -> None:
+        super()._check_documents(documents)
         if self.features_ is not None:
             if documents.features is not None:
                 raise UsageError("this model was trained on texts: give it texts, not a feature matrix")
