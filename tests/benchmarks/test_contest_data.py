@@ -31,7 +31,8 @@ def test_a_row_without_features_stays_empty():
 
 def test_texts_become_features_of_the_fields_asked_for(tmp_path):
     source = write_texts(tmp_path / "texts")
-    titles = prepare(Source(str(source), 0, ("title",)), tmp_path / "titles", {})
+    words = {"ngrams": [1, 1], "char_ngrams": None}
+    titles = prepare(Source(str(source), 0, ("title",)), tmp_path / "titles", words)
     both = prepare(Source(str(source), 0, ("title", "text")), tmp_path / "both", {"ngrams": [1, 2]})
     assert titles.facts["feature_columns"] == LABELS + 1
     assert both.facts["feature_columns"] > LABELS + 3

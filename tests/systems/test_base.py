@@ -158,7 +158,7 @@ def test_a_failed_fit_leaves_the_old_model_usable(fitted):
 
 @pytest.mark.parametrize("k", [0, -3])
 def test_k_is_positive(fitted, k):
-    with pytest.raises(UsageError, match=f"k must be at least 1, not {k}"):
+    with pytest.raises(UsageError, match=f"k must be a whole number of at least 1, not {k}"):
         fitted.predict(["1"], k=k)
 
 

@@ -11,7 +11,7 @@ from longtail.errors import ConfigError, UsageError
 from longtail.run import Run
 from longtail.systems.linear import LinearTree
 from longtail.types import Dataset, TopK
-from tests.planted import Parts
+from tests.planted import Parts, parts_of, planted
 
 SMALL = {"leaf_size": 8, "arity": 4}
 
@@ -24,14 +24,16 @@ def same(one: TopK, other: TopK) -> bool:
     return bool((one.labels == other.labels).all() and (one.scores == other.scores).all())
 
 
-def test_logistic_scores_are_probabilities_that_hold(tiny: Parts) -> None:
-    model = LinearTree(tree=SMALL, solver={"loss": "logistic", "cost": 10.0}).fit(tiny.train)
-    report = model.evaluate(tiny.test)
-    scores = model.predict(tiny.test, k=5).scores
+def test_logistic_scores_are_probabilities_that_hold() -> None:
+    data = parts_of(planted(n_documents=1500))
+    # Planted labels are certain, so the probabilities must be let near 0 and 1.
+    model = LinearTree(tree=SMALL, solver={"loss": "logistic", "cost": 100.0}).fit(data.train)
+    report = model.evaluate(data.test)
+    scores = model.predict(data.test, k=5).scores
     assert ((scores >= 0) & (scores <= 1)).all()
     assert report.figures["P@1"]["value"] > 80
     assert report.calibration is not None
-    assert report.calibration["ece"] < 15
+    assert report.calibration["ece"] < 10
 
 
 def test_a_matrix_gives_what_its_texts_gave(tiny: Parts) -> None:
