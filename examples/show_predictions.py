@@ -1,6 +1,7 @@
 """Show what a model says about a few texts: python examples/show_predictions.py MODEL DATA."""
 
 import sys
+import textwrap
 
 from rich.console import Console
 from rich.table import Table
@@ -18,21 +19,22 @@ def main(model_path: str, data_path: str) -> None:
     documents = test.documents[:SHOWN]
     answer = model.predict(documents, k=3)
 
-    table = Table(title="Predictions (✓: the document really has this label)", show_lines=True)
-    for heading in ("text", "label", "score", "documents seen in training"):
-        table.add_column(heading, justify="left" if heading in ("text", "label") else "right")
+    table = Table(title="Predictions (✓: the document really has this label)")
+    table.add_column("text")
+    table.add_column("label", no_wrap=True)
+    table.add_column("score", justify="right")
+    table.add_column("seen", justify="right")
     for i, text in enumerate(documents.joined(model.config.fields)):
         true = set(test.Y[[i]].indices)
-        best = [(label, score) for label, score in zip(answer.labels[i], answer.scores[i], strict=True) if label >= 0]
-        names = [model.labels_.texts[label] or model.labels_.ids[label] for label, _ in best]
-        table.add_row(
-            text.replace("\n", " ")[:100],
-            "\n".join(
-                f"{'✓' if label in true else ' '} {name}" for (label, _), name in zip(best, names, strict=True)
-            ),
-            "\n".join(f"{score:.2f}" for _, score in best),
-            "\n".join(str(model.label_counts_[label]) for label, _ in best),
-        )
+        shown = textwrap.wrap(text, 36, max_lines=3)
+        for rank, (label, score) in enumerate(zip(answer.labels[i], answer.scores[i], strict=True)):
+            if label >= 0:
+                name = model.labels_.texts[label] or model.labels_.ids[label]
+                mark = "✓" if label in true else " "
+                line = shown[rank] if rank < len(shown) else ""
+                table.add_row(line, f"{mark} {name}", f"{score:.2f}", str(model.label_counts_[label]))
+        table.add_section()
+    table.caption = "seen: how many training documents have the label"
     Console().print(table)
 
 
