@@ -1,0 +1,1 @@
+"""Graphs over labels (and documents) as sparse matrices: built, pruned, normalised, walked."""

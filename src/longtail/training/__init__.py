@@ -1,0 +1,1 @@
+"""One trainer for every network: stages, rows of large tables, checkpoints, resuming."""
