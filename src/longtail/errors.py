@@ -76,6 +76,10 @@ class BusyError(LongtailError):
     http_status = 503
 
 
+class TrainingError(LongtailError):
+    """Training went astray: a loss or a gradient that is not a number."""
+
+
 class MissingPackageError(LongtailError):
     """An optional package is not installed; says which extra brings it."""
 

@@ -1,0 +1,110 @@
+"""Adam on some rows of a large matrix: one pass over gradient, moments and weights, all cores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numba import njit
+
+from longtail import threads
+
+BETA1 = 0.9
+BETA2 = 0.999
+EPSILON = 1e-8
+SMALLEST_BLOCK = 256
+"""Rows that are worth a task of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """The numbers of one update."""
+
+    step_size: float
+    """Learning rate with both bias corrections."""
+    keep: float
+    """What weight decay leaves of a weight."""
+    scale: float
+    """What the gradient is multiplied with (clipping)."""
+
+    @classmethod
+    def at(cls, step: int, lr: float, *, weight_decay: float = 0.0, scale: float = 1.0) -> Rates:
+        """The numbers of the ``step``-th update (from 1)."""
+        correction = (1 - BETA2**step) ** 0.5 / (1 - BETA1**step)
+        return cls(lr * correction, 1 - lr * weight_decay, scale)
+
+
+def update_rows(
+    weight: torch.Tensor,
+    first: torch.Tensor,
+    second: torch.Tensor,
+    rows: np.ndarray,
+    gradient: torch.Tensor,
+    rates: Rates,
+) -> bool:
+    """Update the given rows of ``weight`` and its moments in place; False if a gradient was not finite.
+
+    Shapes:
+        weight, first, second [n, D]; rows int64 [r], each once; gradient [r, D]
+    """
+    if weight.device.type != "cpu":
+        return _update_on_device(weight, first, second, rows, gradient, rates)
+    arrays = (weight.numpy(), first.numpy(), second.numpy(), rows, gradient.contiguous().numpy())
+    numbers = np.array([rates.step_size, rates.keep, rates.scale], np.float32)
+
+    def work(block: tuple[int, int]) -> bool:
+        return bool(_update(*arrays, numbers, block[0], block[1]))
+
+    return all(threads.run_all(work, threads.blocks(len(rows), smallest=SMALLEST_BLOCK)))
+
+
+@njit(nogil=True, cache=True)
+def _update(
+    weight: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    rows: np.ndarray,
+    gradient: np.ndarray,
+    numbers: np.ndarray,
+    start: int,
+    stop: int,
+) -> bool:
+    step_size, keep, scale = numbers[0], numbers[1], numbers[2]
+    beta1, beta2, epsilon = np.float32(BETA1), np.float32(BETA2), np.float32(EPSILON)
+    one = np.float32(1)
+    strange = 0
+    for r in range(start, stop):
+        w, m, v, g = weight[rows[r]], first[rows[r]], second[rows[r]], gradient[r]
+        for d in range(len(g)):
+            value = g[d] * scale
+            # Infinity minus itself is not zero either.
+            strange += (value - value) != 0
+            m[d] = beta1 * m[d] + (one - beta1) * value
+            v[d] = beta2 * v[d] + (one - beta2) * (value * value)
+            w[d] = w[d] * keep - step_size * m[d] / (np.sqrt(v[d]) + epsilon)
+    return strange == 0
+
+
+def _update_on_device(
+    weight: torch.Tensor,
+    first: torch.Tensor,
+    second: torch.Tensor,
+    rows: np.ndarray,
+    gradient: torch.Tensor,
+    rates: Rates,
+) -> bool:
+    """The same with torch's own operations, for tables on a graphics card."""
+    index = torch.from_numpy(rows).to(weight.device)
+    value = gradient * rates.scale
+    m = first.index_select(0, index).mul_(BETA1).add_(value, alpha=1 - BETA1)
+    v = second.index_select(0, index).mul_(BETA2).addcmul_(value, value, value=1 - BETA2)
+    w = (
+        weight.index_select(0, index)
+        .mul_(rates.keep)
+        .addcdiv_(m, v.sqrt().add_(EPSILON), value=-rates.step_size)
+    )
+    first.index_copy_(0, index, m)
+    second.index_copy_(0, index, v)
+    weight.index_copy_(0, index, w)
+    return bool(torch.isfinite(value).all())

@@ -1,0 +1,140 @@
+"""The one training loop: every neural system's stages run through ``train``.
+
+What a run computes follows from the task, the configuration, the seed and the number of threads: each epoch
+seeds torch from (seed, stage, epoch), so that a run that was stopped goes on exactly as it would have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+
+from longtail.errors import TrainingError, UsageError
+from longtail.run import Phase, Run
+from longtail.training.batches import Batch, epoch_batches, seed_of, steps_per_epoch
+from longtail.training.optimiser import Optimiser
+from longtail.training.schedule import rate_factor
+from longtail.training.stage_state import EpochRecord, StageResult
+from longtail.training.surroundings import casting, chosen_device, surroundings
+from longtail.training.task import Task
+from longtail.training.train_config import TrainConfig
+from longtail.training.weights import load_weights, weights_of
+
+__all__ = ["EpochRecord", "StageResult", "TrainConfig", "train"]
+
+
+def train(task: Task, config: TrainConfig, *, stage: str, seed: int, run: Run) -> StageResult:
+    """Train the task's weights in place; with validation data they end as those of the best epoch.
+
+    Args:
+        stage: the stage's name, which is shown, and which the order of documents depends on.
+    """
+    if task.n_documents < 1:
+        raise UsageError(f"the stage '{stage}' has no document to learn from")
+    device = chosen_device(config)
+    with surroundings(task, device):
+        return _Loop(task, config, stage, seed).go(run)
+
+
+class _Loop:
+    """One stage in the course of training."""
+
+    def __init__(self, task: Task, config: TrainConfig, stage: str, seed: int) -> None:
+        self.task, self.config, self.stage, self.seed = task, config, stage, seed
+        self.result = StageResult()
+        self.optimiser = Optimiser(task, config)
+        self.steps = steps_per_epoch(task.n_documents, config.batch_size)
+        self.best: Mapping[str, np.ndarray] | None = None
+
+    def go(self, run: Run) -> StageResult:
+        remaining = self.config.epochs - self.result.epochs
+        with run.phase(self.stage, total=remaining * self.steps) as phase:
+            while not self.is_over():
+                self.result.history.append(self.epoch(self.result.epochs, phase))
+                self.keep_best()
+        self.optimiser.close()
+        if self.best is not None and self.result.best_epoch != self.result.epochs - 1:
+            load_weights(self.task, self.best)
+        return self.result
+
+    def is_over(self) -> bool:
+        config, result = self.config, self.result
+        stopped = config.patience > 0 and result.fruitless() >= config.patience
+        return stopped or result.epochs == config.epochs
+
+    def epoch(self, epoch: int, phase: Phase) -> EpochRecord:
+        task, config = self.task, self.config
+        torch.manual_seed(seed_of(self.seed, self.stage, epoch))
+        task.module.train()
+        task.on_epoch_start(epoch)
+        shown = self.shown_figures()
+        total, done = 0.0, 0
+        batches = epoch_batches(
+            task.n_documents,
+            config.batch_size,
+            config.accumulate,
+            seed=self.seed,
+            stage=self.stage,
+            epoch=epoch,
+        )
+        for pieces in batches:
+            documents = sum(len(piece.rows) for piece in pieces)
+            total += self.update(pieces, documents) * documents
+            done += documents
+            phase.advance(note=f"epoch {epoch + 1} of {config.epochs}, loss {total / done:.4g}{shown}")
+        return EpochRecord(epoch, total / done, self.figures(epoch))
+
+    def update(self, pieces: list[Batch], documents: int) -> float:
+        """One update of the weights; the batch's mean loss."""
+        self.optimiser.zero_grad()
+        total = 0.0
+        for piece in pieces:
+            with casting(self.config, self.task.device):
+                loss = self.task.loss(piece)
+            value = float(loss.detach())
+            if not math.isfinite(value):
+                raise self.failure("the loss", pieces[0], value)
+            share = len(piece.rows) / documents
+            torch.autograd.backward(loss * share if share < 1 else loss)
+            total += value * share
+        step = pieces[0].step
+        if not self.optimiser.step(rate_factor(self.config, step, self.steps * self.config.epochs)):
+            raise self.failure("a gradient", pieces[0], math.nan)
+        return total
+
+    def figures(self, epoch: int) -> dict[str, float]:
+        """Validation figures if it is time for them."""
+        last = epoch + 1 == self.config.epochs
+        if (epoch + 1) % self.config.validate_every and not last:
+            return {}
+        self.task.module.eval()
+        with torch.no_grad():
+            found = self.task.validate()
+        if found is None:
+            return {}
+        if self.config.watch not in found:
+            raise UsageError(
+                f"'watch' is '{self.config.watch}', but the validation figures are {', '.join(found)}"
+            )
+        return {name: float(value) for name, value in found.items()}
+
+    def keep_best(self) -> None:
+        """Keep a copy of the weights if the epoch that just ended is the best so far."""
+        record, before = self.result.history[-1], self.result.best_figure(self.config.watch)
+        if record.figures and (before is None or record.figures[self.config.watch] > before):
+            self.result.best_epoch = record.epoch
+            self.best = {name: array.copy() for name, array in weights_of(self.task).items()}
+
+    def shown_figures(self) -> str:
+        watch = self.config.watch
+        seen = [record.figures[watch] for record in self.result.history if record.figures]
+        return f", {watch} {seen[-1]:.4g}" if seen else ""
+
+    def failure(self, what: str, batch: Batch, value: float) -> TrainingError:
+        return TrainingError(
+            f"{what} of the stage '{self.stage}' is {value} in epoch {batch.epoch + 1}, step {batch.step + 1}"
+            ": a lower learning rate or 'clip_norm' may help"
+        )
