@@ -1,0 +1,241 @@
+"""For each document a short list of numbered candidates (labels or clusters) with a score each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numba import njit
+from scipy.sparse import csr_array
+
+from longtail import threads
+from longtail.errors import UsageError
+from longtail.shortlist.selection import best_first, by_id, offer
+from longtail.types import TopK
+
+FEW = 16
+"""So few documents are worked on in the calling thread: handing them to a pool would take longer."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Lists of uneven length, one a document, as the three arrays of a sparse matrix's rows.
+
+    Within a document ids rise and none is there twice. A score of 0 is a candidate like any other.
+
+    Shapes: ``indptr`` int64 [n + 1], ``ids`` int32 [entries], ``scores`` float32 [entries].
+    """
+
+    indptr: np.ndarray
+    ids: np.ndarray
+    scores: np.ndarray
+
+    def __post_init__(self) -> None:
+        if self.ids.shape != self.scores.shape or self.indptr[-1] != len(self.ids):
+            raise UsageError(
+                f"{self.indptr[-1]} candidates are announced, but there are {len(self.ids)} ids and "
+                f"scores of shape {self.scores.shape}"
+            )
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def counts(self) -> np.ndarray:
+        """How many candidates each document has."""
+        return np.diff(self.indptr)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The document of each entry."""
+        return np.repeat(np.arange(len(self)), self.counts)
+
+    def with_scores(self, scores: np.ndarray) -> Candidates:
+        """The same candidates with other scores, one an entry."""
+        return Candidates(self.indptr, self.ids, np.asarray(scores, np.float32))
+
+    @classmethod
+    def stack(cls, parts: Sequence[Candidates]) -> Candidates:
+        """The documents of several lists one after another."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls.from_counts(
+            np.concatenate([np.empty(0, np.int64), *(part.counts for part in parts)]),
+            np.concatenate([np.empty(0, np.int32), *(part.ids for part in parts)]),
+            np.concatenate([np.empty(0, np.float32), *(part.scores for part in parts)]),
+        )
+
+    @classmethod
+    def from_counts(cls, counts: np.ndarray, ids: np.ndarray, scores: np.ndarray) -> Candidates:
+        """Entries of all documents in a row, and how many of them each document has."""
+        indptr = np.zeros(len(counts) + 1, np.int64)
+        np.cumsum(counts, out=indptr[1:])
+        return cls(indptr, ids, scores)
+
+    @classmethod
+    def from_padded(cls, ids: np.ndarray, scores: np.ndarray) -> Candidates:
+        """Tables [n, b] of ids, -1 where there is none, and their scores; the order in a row is free."""
+        order = np.argsort(ids, axis=1, kind="stable")
+        ids, scores = np.take_along_axis(ids, order, axis=1), np.take_along_axis(scores, order, axis=1)
+        there = ids >= 0
+        return cls.from_counts(
+            there.sum(axis=1), ids[there].astype(np.int32), scores[there].astype(np.float32)
+        )
+
+    @classmethod
+    def from_dense(cls, scores: np.ndarray, size: int) -> Candidates:
+        """The ``size`` best columns of each row of a table of scores [n, columns]."""
+        scores = np.ascontiguousarray(scores, np.float32)
+        return by_blocks(len(scores), lambda a, b: cls.from_counts(*_best_columns(scores[a:b], size)))
+
+    @classmethod
+    def from_csr(cls, matrix: csr_array) -> Candidates:
+        """The stored entries of each row, zeros included."""
+        if not matrix.has_sorted_indices:
+            matrix = matrix.sorted_indices()
+        return cls(
+            matrix.indptr.astype(np.int64),
+            matrix.indices.astype(np.int32, copy=False),
+            matrix.data.astype(np.float32, copy=False),
+        )
+
+    def to_csr(self, n_columns: int) -> csr_array:
+        """Documents x candidates, with a stored zero where a score is 0."""
+        return csr_array((self.scores, self.ids, self.indptr), shape=(len(self), n_columns))
+
+    def best(self, size: int) -> Candidates:
+        """The ``size`` candidates of highest score of each document."""
+        if not len(self.ids) or self.counts.max() <= size:
+            return self
+        return by_blocks(
+            len(self),
+            lambda a, b: Candidates.from_counts(
+                *_best_entries(self.indptr[a : b + 1], self.ids, self.scores, size)
+            ),
+        )
+
+    def top_k(self, k: int) -> TopK:
+        """The k candidates of highest score, best first."""
+        top = TopK.empty(len(self), k)
+
+        def fill(a: int, b: int) -> None:
+            _ranked(self.indptr[a : b + 1], self.ids, self.scores, top.labels[a:b], top.scores[a:b])
+
+        over_blocks(len(self), fill)
+        return top
+
+    def union(self, other: Candidates, fill: float | None = None) -> Candidates:
+        """The candidates of both, with the scores they have here.
+
+        Those of ``other`` alone have the score ``fill``, or with None the one they have there.
+        """
+        if len(self) != len(other):
+            raise UsageError(f"candidates of {len(self)} and of {len(other)} documents cannot be joined")
+        there = other.scores if fill is None else np.full(len(other.ids), fill, np.float32)
+        return by_blocks(
+            len(self),
+            lambda a, b: Candidates.from_counts(
+                *_merged(
+                    self.indptr[a : b + 1], self.ids, self.scores, other.indptr[a : b + 1], other.ids, there
+                )
+            ),
+        )
+
+    def take(self, start: int, stop: int) -> Self:
+        """The documents from ``start`` up to ``stop``."""
+        entries = slice(self.indptr[start], self.indptr[stop])
+        indptr = self.indptr[start : stop + 1] - self.indptr[start]
+        return type(self)(indptr, self.ids[entries], self.scores[entries])
+
+
+def over_blocks(n: int, work: Callable[[int, int], None]) -> None:
+    """Do the work on documents ``start`` up to ``stop`` for blocks that together are all n."""
+    if n <= FEW:
+        work(0, n)
+    else:
+        threads.run_all(lambda rows: work(*rows), threads.blocks(n, smallest=FEW))
+
+
+def by_blocks(n: int, work: Callable[[int, int], Candidates]) -> Candidates:
+    """The candidates of n documents, found block by block."""
+    if n <= FEW:
+        return work(0, n)
+    return Candidates.stack(threads.run_all(lambda rows: work(*rows), threads.blocks(n, smallest=FEW)))
+
+
+_Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""What a kernel gives back: how many entries each document has, their ids and their scores."""
+
+
+@njit(nogil=True, cache=True)
+def _best_columns(table: np.ndarray, size: int) -> _Entries:
+    n, n_columns = table.shape
+    size = min(size, n_columns)
+    ids, scores = np.empty((n, size), np.int32), np.empty((n, size), np.float32)
+    for i in range(n):
+        count = 0
+        for column in range(n_columns):
+            if count < size or table[i, column] > scores[i, 0]:
+                count = offer(ids[i], scores[i], count, column, table[i, column])
+        by_id(ids[i], scores[i], count)
+    return np.full(n, size, np.int64), ids.ravel(), scores.ravel()
+
+
+@njit(nogil=True, cache=True)
+def _best_entries(indptr: np.ndarray, ids: np.ndarray, scores: np.ndarray, size: int) -> _Entries:
+    n = len(indptr) - 1
+    counts = np.minimum(np.diff(indptr), size)
+    kept_ids, kept_scores = np.empty(counts.sum(), np.int32), np.empty(counts.sum(), np.float32)
+    end = 0
+    for i in range(n):
+        best_ids, best_scores = kept_ids[end : end + counts[i]], kept_scores[end : end + counts[i]]
+        count = 0
+        for p in range(indptr[i], indptr[i + 1]):
+            count = offer(best_ids, best_scores, count, ids[p], scores[p])
+        by_id(best_ids, best_scores, count)
+        end += count
+    return counts, kept_ids, kept_scores
+
+
+@njit(nogil=True, cache=True)
+def _ranked(
+    indptr: np.ndarray, ids: np.ndarray, scores: np.ndarray, out_ids: np.ndarray, out_scores: np.ndarray
+) -> None:
+    for i in range(len(indptr) - 1):
+        count = 0
+        for p in range(indptr[i], indptr[i + 1]):
+            count = offer(out_ids[i], out_scores[i], count, ids[p], scores[p])
+        best_first(out_ids[i], out_scores[i], count)
+
+
+@njit(nogil=True, cache=True)
+def _merged(
+    indptr: np.ndarray,
+    ids: np.ndarray,
+    scores: np.ndarray,
+    other_indptr: np.ndarray,
+    other_ids: np.ndarray,
+    other_scores: np.ndarray,
+) -> _Entries:
+    n = len(indptr) - 1
+    most = indptr[n] - indptr[0] + other_indptr[n] - other_indptr[0]
+    counts = np.empty(n, np.int64)
+    all_ids, all_scores = np.empty(most, np.int32), np.empty(most, np.float32)
+    end = 0
+    for i in range(n):
+        start = end
+        p, q = indptr[i], other_indptr[i]
+        while p < indptr[i + 1] or q < other_indptr[i + 1]:
+            if q == other_indptr[i + 1] or (p < indptr[i + 1] and ids[p] <= other_ids[q]):
+                if q < other_indptr[i + 1] and ids[p] == other_ids[q]:
+                    q += 1
+                all_ids[end], all_scores[end] = ids[p], scores[p]
+                p += 1
+            else:
+                all_ids[end], all_scores[end] = other_ids[q], other_scores[q]
+                q += 1
+            end += 1
+        counts[i] = end - start
+    return counts, all_ids[:end].copy(), all_scores[:end].copy()

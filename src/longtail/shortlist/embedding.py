@@ -1,0 +1,79 @@
+"""Embeddings of documents from their sparse features, by folded weights."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from scipy.sparse import csr_array
+
+from longtail.errors import UsageError
+from longtail.shortlist.candidates import over_blocks
+
+
+class Embedding:
+    """Sums of token embeddings, then a residual block: ``x + residual relu(x)``, and a ReLU if asked for.
+
+    Each document is summed in the order of its own features and nothing else: it has the same embedding, to
+    the last bit, alone and among others.
+
+    Args:
+        tokens: float32 [V, D], a row a feature.
+        residual: float32 [D, D] with every factor (spectral norm, weight of the block) already in it.
+        relu: whether negative values become 0 in the end.
+    """
+
+    def __init__(self, tokens: np.ndarray, residual: np.ndarray | None = None, *, relu: bool = True) -> None:
+        dimensions = tokens.shape[1]
+        if residual is not None and residual.shape != (dimensions, dimensions):
+            raise UsageError(f"the residual weights are {residual.shape}, not {(dimensions, dimensions)}")
+        self.tokens = np.ascontiguousarray(tokens, np.float32)
+        self.relu = relu
+        # By the dimension that comes in: where that is 0, a whole row is left out.
+        self._outgoing = np.ascontiguousarray(
+            np.empty((0, dimensions), np.float32) if residual is None else residual.T, np.float32
+        )
+
+    def __call__(self, X: csr_array) -> np.ndarray:
+        """The embeddings float32 [n, D] of rows [n, V]; a row without features has zeros."""
+        if X.shape[1] != len(self.tokens):
+            raise UsageError(f"the rows have {X.shape[1]} columns, but {len(self.tokens)} have an embedding")
+        out = np.empty((X.shape[0], self.tokens.shape[1]), np.float32)
+        indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False)
+        data = X.data.astype(np.float32, copy=False)
+
+        def fill(a: int, b: int) -> None:
+            _embed(indptr[a : b + 1], indices, data, self.tokens, self._outgoing, self.relu, out[a:b])
+
+        over_blocks(len(out), fill)
+        return out
+
+
+@njit(nogil=True, cache=True)
+def _embed(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray,
+    tokens: np.ndarray,
+    outgoing: np.ndarray,
+    relu: bool,
+    out: np.ndarray,
+) -> None:
+    dimensions = tokens.shape[1]
+    total = np.empty(dimensions, np.float32)
+    for i in range(len(indptr) - 1):
+        total[:] = 0
+        for p in range(indptr[i], indptr[i + 1]):
+            token, weight = tokens[indices[p]], data[p]
+            for d in range(dimensions):
+                total[d] += weight * token[d]
+        row = out[i]
+        row[:] = total
+        for source in range(len(outgoing)):
+            value = total[source]
+            if value > 0:
+                weights = outgoing[source]
+                for d in range(dimensions):
+                    row[d] += value * weights[d]
+        if relu:
+            for d in range(dimensions):
+                row[d] = max(row[d], np.float32(0))

@@ -1,0 +1,134 @@
+"""Graph Assisted Multi-label Expansion (ECLARE, section 3.4): scores flow along edges of a correlation graph."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from scipy.sparse import csr_array
+
+from longtail.errors import UsageError
+from longtail.shortlist.candidates import Candidates, by_blocks
+from longtail.shortlist.selection import by_id, offer
+
+
+class Game:
+    """The graph, ready to spread the scores of clusters or labels to those that go with them.
+
+    ``p = (1 - mix) q + mix G q``, where ``(G q)_l`` is the sum of ``G[l, m] q_m``: with ``mix`` 1 it is the
+    paper's.
+    """
+
+    def __init__(self, graph: csr_array) -> None:
+        if graph.shape[0] != graph.shape[1]:
+            raise UsageError(f"a graph has as many columns as rows, but this one is {graph.shape}")
+        # A score is handed on to the rows of its column: those should lie side by side.
+        by_source = graph.tocsc()
+        by_source.sort_indices()
+        self._source_ptr = by_source.indptr.astype(np.int64)
+        self._targets = by_source.indices.astype(np.int32, copy=False)
+        self._weights = by_source.data.astype(np.float32, copy=False)
+
+    def __call__(
+        self, candidates: Candidates, *, mix: float, keep: int | None = None, expand: bool = True
+    ) -> Candidates:
+        """The candidates and their neighbours in the graph with their new scores.
+
+        Args:
+            candidates: scores of at least 0 (probabilities, say).
+            mix: the share of the new scores that has come along edges.
+            keep: only so many of highest new score are kept (None: all).
+            expand: whether neighbours become candidates. If not, those given keep their places.
+        """
+        if not 0 <= mix <= 1:
+            raise UsageError(f"mix must be between 0 and 1, not {mix}")
+        if len(candidates.ids) and candidates.ids.max() >= len(self._source_ptr) - 1:
+            raise UsageError(
+                f"candidate {candidates.ids.max()} is not in the graph of {len(self._source_ptr) - 1} nodes"
+            )
+        size = np.iinfo(np.int64).max if keep is None else keep
+        return by_blocks(
+            len(candidates),
+            lambda a, b: Candidates.from_counts(
+                *_spread(
+                    candidates.indptr[a : b + 1],
+                    candidates.ids,
+                    candidates.scores,
+                    self._source_ptr,
+                    self._targets,
+                    self._weights,
+                    np.float32(mix),
+                    size,
+                    expand,
+                )
+            ),
+        )
+
+
+@njit(nogil=True, cache=True)
+def _place(table: np.ndarray, ids: np.ndarray, wanted: int) -> int:
+    """Where ``wanted`` is in the hash table, or the free place where it would be."""
+    mask = len(table) - 1
+    at = (wanted * 0x9E3779B1) & mask
+    while table[at] >= 0 and ids[table[at]] != wanted:
+        at = (at + 1) & mask
+    return at
+
+
+@njit(nogil=True, cache=True)
+def _spread(
+    indptr: np.ndarray,
+    ids: np.ndarray,
+    scores: np.ndarray,
+    source_ptr: np.ndarray,
+    targets: np.ndarray,
+    weights: np.ndarray,
+    mix: np.float32,
+    size: int,
+    expand: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n = len(indptr) - 1
+    # A document reaches few nodes of many: they are numbered as they are met, and a hash table (a power of two,
+    # at most half full) knows the number of each.
+    reach = np.zeros(n, np.int64)
+    room = 0
+    for i in range(n):
+        for p in range(indptr[i], indptr[i + 1]):
+            reach[i] += 1 + (source_ptr[ids[p] + 1] - source_ptr[ids[p]] if expand else 0)
+        room += min(reach[i], size)
+    most = reach.max() if n else 0
+    table_size = 2
+    while table_size < 2 * most:
+        table_size *= 2
+    table = np.empty(table_size, np.int32)
+    met_ids, met_scores = np.empty(most, np.int32), np.empty(most, np.float32)
+    counts = np.zeros(n, np.int64)
+    out_ids, out_scores = np.empty(room, np.int32), np.empty(room, np.float32)
+    end = 0
+    for i in range(n):
+        table[:] = -1
+        met = 0
+        for p in range(indptr[i], indptr[i + 1]):
+            table[_place(table, met_ids, ids[p])] = met
+            met_ids[met], met_scores[met] = ids[p], (np.float32(1) - mix) * scores[p]
+            met += 1
+        for p in range(indptr[i], indptr[i + 1]):
+            handed = mix * scores[p]
+            for q in range(source_ptr[ids[p]], source_ptr[ids[p] + 1]):
+                at = _place(table, met_ids, targets[q])
+                if table[at] >= 0:
+                    met_scores[table[at]] += handed * weights[q]
+                elif expand:
+                    table[at] = met
+                    met_ids[met], met_scores[met] = targets[q], handed * weights[q]
+                    met += 1
+        kept = min(met, size)
+        best_ids, best_scores, count = out_ids[end : end + kept], out_scores[end : end + kept], 0
+        if kept == met:
+            best_ids[:], best_scores[:] = met_ids[:met], met_scores[:met]
+        else:
+            for p in range(met):
+                count = offer(best_ids, best_scores, count, met_ids[p], met_scores[p])
+        by_id(best_ids, best_scores, kept)
+        counts[i] = kept
+        end += kept
+    return counts, out_ids[:end], out_scores[:end]

@@ -1,0 +1,240 @@
+"""The clusters of labels that suit a document best, and the labels in them.
+
+Reading every cluster's classifier in full costs more than the arithmetic. So classifiers are first compared in a
+copy rounded to 8 bits, with a bound on what the rounding may change (Cauchy-Schwarz); the few that can be among
+the best are then compared in full. The answer is the exact one, and the same alone as in a batch.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from longtail.errors import UsageError
+from longtail.shortlist.candidates import Candidates, by_blocks
+from longtail.shortlist.scoring import dot
+from longtail.shortlist.selection import by_id, offer
+
+_TOGETHER = 4
+"""Documents compared with a classifier while it is at hand."""
+
+_TILE = 256
+"""Classifiers compared before their scores are looked at."""
+
+
+class MetaShortlist:
+    """Classifiers of clusters, and the labels of each cluster.
+
+    Args:
+        classifiers: float32 [K, D], a row a cluster.
+        member_ptr: int64 [K + 1], where each cluster's labels begin in ``members``.
+        members: int32, the labels, cluster by cluster.
+    """
+
+    def __init__(self, classifiers: np.ndarray, member_ptr: np.ndarray, members: np.ndarray) -> None:
+        if len(member_ptr) != len(classifiers) + 1:
+            raise UsageError(f"{len(classifiers)} classifiers, but {len(member_ptr) - 1} clusters")
+        self.search = ClusterSearch(classifiers)
+        self.member_ptr = np.asarray(member_ptr, np.int64)
+        self.members = np.asarray(members, np.int32)
+
+    def top_clusters(self, x: np.ndarray, beam: int) -> Candidates:
+        """The ``beam`` clusters of highest inner product with each row of x."""
+        return self.search.top(x, beam)
+
+    def expand(self, clusters: Candidates) -> Candidates:
+        """The labels in each document's clusters, with the score of their cluster.
+
+        A label in several of them has the highest of their scores.
+        """
+        return by_blocks(
+            len(clusters),
+            lambda a, b: Candidates.from_counts(
+                *_expand(
+                    clusters.indptr[a : b + 1], clusters.ids, clusters.scores, self.member_ptr, self.members
+                )
+            ),
+        )
+
+
+class ClusterSearch:
+    """The rows of a matrix [K, D] of highest inner product with a vector."""
+
+    def __init__(self, classifiers: np.ndarray) -> None:
+        self.classifiers = np.ascontiguousarray(classifiers, np.float32)
+        dimensions = self.classifiers.shape[1]
+        # Sums of products of 8 and 16 bits must stay within 32.
+        self._finest = min(32767, (2**31 - 1) // (127 * max(dimensions, 1)))
+        # What rounding x, and adding in single precision, may change of a product of two unit vectors.
+        slack = 0.5 * np.sqrt(dimensions) / self._finest + (dimensions + 8) * 2.0**-24
+        self._rounded, self._step, self._error = _rounded(self.classifiers, slack)
+
+    def top(self, x: np.ndarray, size: int) -> Candidates:
+        """The ``size`` rows of highest inner product with each row of x float32 [n, D].
+
+        A row of x that is zero is as near to one as to the other: it has no candidates.
+        """
+        if x.shape[1] != self.classifiers.shape[1]:
+            raise UsageError(f"the rows have {x.shape[1]} dimensions, not {self.classifiers.shape[1]}")
+        if size < 1:
+            raise UsageError(f"the size of a shortlist must be at least 1, not {size}")
+        x = np.ascontiguousarray(x, np.float32)
+        return by_blocks(
+            len(x),
+            lambda a, b: Candidates.from_counts(
+                *_search(x[a:b], self.classifiers, self._rounded, self._step, self._error, self._finest, size)
+            ),
+        )
+
+
+@njit(nogil=True, cache=True)
+def _rounded(matrix: np.ndarray, slack: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rows in 8 bits, the size of one step of each, and the greatest error for a vector of unit length."""
+    n, dimensions = matrix.shape
+    rounded = np.zeros((n, dimensions), np.int8)
+    step, error = np.zeros(n, np.float32), np.zeros(n, np.float32)
+    for m in range(n):
+        highest = np.float32(0)
+        for d in range(dimensions):
+            highest = max(highest, abs(matrix[m, d]))
+        if highest == 0:
+            continue
+        step[m] = highest / np.float32(127)
+        lost, length = 0.0, 0.0
+        for d in range(dimensions):
+            rounded[m, d] = np.int8(np.rint(matrix[m, d] / step[m]))
+            lost += (matrix[m, d] - step[m] * rounded[m, d]) ** 2
+            length += matrix[m, d] ** 2
+        error[m] = 1.0001 * (np.sqrt(lost) + slack * (np.sqrt(length) + np.sqrt(lost)))
+    return rounded, step, error
+
+
+@njit(nogil=True, cache=True)
+def _search(
+    x: np.ndarray,
+    matrix: np.ndarray,
+    rounded: np.ndarray,
+    step: np.ndarray,
+    error: np.ndarray,
+    finest: int,
+    size: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n, dimensions = x.shape
+    n_rows = len(matrix)
+    size = min(size, n_rows)
+    counts = np.zeros(n, np.int64)
+    out_ids, out_scores = np.empty(n * size, np.int32), np.empty(n * size, np.float32)
+    coarse = np.empty((_TOGETHER, dimensions), np.int16)
+    sums = np.empty((_TOGETHER, _TILE), np.int32)
+    lengths, steps = np.zeros(_TOGETHER, np.float32), np.zeros(_TOGETHER, np.float32)
+    # Rows that may be among the best, with the most they can have; and the best of the least they can have.
+    possible, highest = np.empty((_TOGETHER, n_rows), np.int32), np.empty((_TOGETHER, n_rows), np.float32)
+    n_possible, n_lowest = np.zeros(_TOGETHER, np.int64), np.zeros(_TOGETHER, np.int64)
+    lowest, lowest_ids = np.empty((_TOGETHER, size), np.float32), np.empty((_TOGETHER, size), np.int32)
+    end = 0
+    for first in range(0, n, _TOGETHER):
+        together = min(_TOGETHER, n - first)
+        n_possible[:] = 0
+        n_lowest[:] = 0
+        for t in range(together):
+            lengths[t], steps[t] = _round_vector(x[first + t], finest, coarse[t])
+        for tile in range(0, n_rows, _TILE):
+            rows = min(_TILE, n_rows - tile)
+            if together == _TOGETHER:
+                _multiply_four(rounded[tile : tile + rows], coarse, sums)
+            else:
+                for t in range(together):
+                    _multiply(rounded[tile : tile + rows], coarse[t], sums[t])
+            for t in range(together):
+                bound = lowest[t, 0] if n_lowest[t] == size else np.float32(-np.inf)
+                for m in range(rows):
+                    about = np.float32(sums[t, m]) * (steps[t] * step[tile + m])
+                    error_here = lengths[t] * error[tile + m]
+                    if about + error_here >= bound:
+                        possible[t, n_possible[t]] = tile + m
+                        highest[t, n_possible[t]] = about + error_here
+                        n_possible[t] += 1
+                        n_lowest[t] = offer(
+                            lowest_ids[t], lowest[t], n_lowest[t], tile + m, about - error_here
+                        )
+                        bound = lowest[t, 0] if n_lowest[t] == size else np.float32(-np.inf)
+        for t in range(together):
+            if lengths[t] == 0:
+                continue
+            ids, scores, count = out_ids[end : end + size], out_scores[end : end + size], 0
+            for p in range(n_possible[t]):
+                if highest[t, p] >= lowest[t, 0]:
+                    m = possible[t, p]
+                    count = offer(ids, scores, count, m, dot(x[first + t], matrix[m]))
+            by_id(ids, scores, count)
+            counts[first + t] = count
+            end += count
+    return counts, out_ids[:end], out_scores[:end]
+
+
+@njit(nogil=True, cache=True)
+def _round_vector(x: np.ndarray, finest: int, out: np.ndarray) -> tuple[np.float32, np.float32]:
+    """Round x to steps of which ``finest`` make its largest value; return its length and the step."""
+    highest, squares = np.float32(0), 0.0
+    for value in x:
+        highest = max(highest, abs(value))
+        squares += np.float64(value) * value
+    if highest == 0:
+        out[:] = 0
+        return np.float32(0), np.float32(0)
+    for d in range(len(x)):
+        out[d] = np.int16(np.rint(np.float64(x[d]) / highest * finest))
+    return np.float32(np.sqrt(squares)), np.float32(highest / finest)
+
+
+@njit(nogil=True, cache=True)
+def _multiply(rows: np.ndarray, x: np.ndarray, sums: np.ndarray) -> None:
+    for m in range(len(rows)):
+        row = rows[m]
+        total = np.int32(0)
+        for d in range(len(x)):
+            total = np.int32(total + np.int32(np.int32(row[d]) * np.int32(x[d])))
+        sums[m] = total
+
+
+@njit(nogil=True, cache=True)
+def _multiply_four(rows: np.ndarray, x: np.ndarray, sums: np.ndarray) -> None:
+    x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
+    for m in range(len(rows)):
+        row = rows[m]
+        total0, total1, total2, total3 = np.int32(0), np.int32(0), np.int32(0), np.int32(0)
+        for d in range(len(x0)):
+            value = np.int32(row[d])
+            total0 = np.int32(total0 + np.int32(value * np.int32(x0[d])))
+            total1 = np.int32(total1 + np.int32(value * np.int32(x1[d])))
+            total2 = np.int32(total2 + np.int32(value * np.int32(x2[d])))
+            total3 = np.int32(total3 + np.int32(value * np.int32(x3[d])))
+        sums[0, m], sums[1, m], sums[2, m], sums[3, m] = total0, total1, total2, total3
+
+
+@njit(nogil=True, cache=True)
+def _expand(
+    indptr: np.ndarray, clusters: np.ndarray, scores: np.ndarray, member_ptr: np.ndarray, members: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n = len(indptr) - 1
+    most = 0
+    for p in range(indptr[0], indptr[n]):
+        most += member_ptr[clusters[p] + 1] - member_ptr[clusters[p]]
+    counts = np.zeros(n, np.int64)
+    labels, label_scores = np.empty(most, np.int32), np.empty(most, np.float32)
+    end = 0
+    for i in range(n):
+        start, last = end, end
+        for p in range(indptr[i], indptr[i + 1]):
+            for q in range(member_ptr[clusters[p]], member_ptr[clusters[p] + 1]):
+                labels[last], label_scores[last] = members[q], scores[p]
+                last += 1
+        by_id(labels[start:], label_scores[start:], last - start)
+        for p in range(start, last):
+            if end > start and labels[p] == labels[end - 1]:
+                label_scores[end - 1] = max(label_scores[end - 1], label_scores[p])
+            else:
+                labels[end], label_scores[end] = labels[p], label_scores[p]
+                end += 1
+        counts[i] = end - start
+    return counts, labels[:end], label_scores[:end]

@@ -1,0 +1,46 @@
+"""The scores of candidates: inner products of a document's embedding with their classifiers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from longtail.errors import UsageError
+from longtail.shortlist.candidates import Candidates, over_blocks
+
+
+def score(x: np.ndarray, candidates: Candidates, classifiers: np.ndarray) -> Candidates:
+    """The candidates with the inner product of their classifier and their document as score.
+
+    Shapes:
+        x float32 [n, D], classifiers float32 [L, D]
+    """
+    if len(x) != len(candidates) or x.shape[1] != classifiers.shape[1]:
+        raise UsageError(
+            f"embeddings {x.shape} do not fit candidates of {len(candidates)} documents "
+            f"and classifiers {classifiers.shape}"
+        )
+    x, classifiers = np.ascontiguousarray(x, np.float32), np.ascontiguousarray(classifiers, np.float32)
+    out = np.empty(len(candidates.ids), np.float32)
+    over_blocks(
+        len(x), lambda a, b: _score(x[a:b], candidates.indptr[a : b + 1], candidates.ids, classifiers, out)
+    )
+    return candidates.with_scores(out)
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+def dot(a: np.ndarray, b: np.ndarray) -> np.float32:
+    """The inner product of two vectors, added in an order that depends on their length alone."""
+    total = np.float32(0)
+    for d in range(len(a)):
+        total += a[d] * b[d]
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _score(
+    x: np.ndarray, indptr: np.ndarray, ids: np.ndarray, classifiers: np.ndarray, out: np.ndarray
+) -> None:
+    for i in range(len(x)):
+        for p in range(indptr[i], indptr[i + 1]):
+            out[p] = dot(x[i], classifiers[ids[p]])

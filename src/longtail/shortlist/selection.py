@@ -1,0 +1,75 @@
+"""The best few of many numbered scores, inside kernels: a heap whose root is the worst entry that is kept.
+
+Of two equal scores the smaller number is the better one, so that an answer never depends on the order in which
+scores come.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def offer(ids: np.ndarray, scores: np.ndarray, count: int, new_id: int, new_score: float | np.float32) -> int:
+    """Add an entry to the heap of ``count`` entries, or put it in the place of the worst when the heap is full."""
+    if count < len(ids):
+        at = count
+        while at > 0:
+            parent = (at - 1) >> 1
+            if not _is_worse(new_id, new_score, ids[parent], scores[parent]):
+                break
+            ids[at], scores[at] = ids[parent], scores[parent]
+            at = parent
+        ids[at], scores[at] = new_id, new_score
+        return count + 1
+    if count > 0 and _is_worse(ids[0], scores[0], new_id, new_score):
+        _sink(ids, scores, count, new_id, new_score)
+    return count
+
+
+@njit(nogil=True, cache=True)
+def best_first(ids: np.ndarray, scores: np.ndarray, count: int) -> None:
+    """Turn the heap into a list sorted by score, the best first."""
+    for last in range(count - 1, 0, -1):
+        moved_id, moved_score = ids[last], scores[last]
+        ids[last], scores[last] = ids[0], scores[0]
+        _sink(ids, scores, last, moved_id, moved_score)
+
+
+@njit(nogil=True, cache=True)
+def by_id(ids: np.ndarray, scores: np.ndarray, count: int) -> None:
+    """Sort the first ``count`` entries by their numbers."""
+    # Number and place in one key: sorting those is several times as fast as asking for an order.
+    keys = np.empty(count, np.int64)
+    for i in range(count):
+        keys[i] = (np.int64(ids[i]) << 32) | i
+    keys.sort()
+    unsorted = scores[:count].copy()
+    for i in range(count):
+        ids[i] = keys[i] >> 32
+        scores[i] = unsorted[keys[i] & 0xFFFFFFFF]
+
+
+@njit(nogil=True, cache=True)
+def _is_worse(id_a: int, score_a: float | np.float32, id_b: int, score_b: float | np.float32) -> bool:
+    return bool(score_a < score_b or (score_a == score_b and id_a > id_b))
+
+
+@njit(nogil=True, cache=True)
+def _sink(
+    ids: np.ndarray, scores: np.ndarray, count: int, new_id: int, new_score: float | np.float32
+) -> None:
+    """Put a new entry in the place of the root and let it down to where it belongs."""
+    at = 0
+    while True:
+        child = 2 * at + 1
+        if child >= count:
+            break
+        if child + 1 < count and _is_worse(ids[child + 1], scores[child + 1], ids[child], scores[child]):
+            child += 1
+        if not _is_worse(ids[child], scores[child], new_id, new_score):
+            break
+        ids[at], scores[at] = ids[child], scores[child]
+        at = child
+    ids[at], scores[at] = new_id, new_score
