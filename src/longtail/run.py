@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 
 @dataclass(slots=True)
@@ -29,6 +30,12 @@ class Run:
 
     seconds: dict[str, float] = field(default_factory=dict)
     messages: list[str] = field(default_factory=list)
+    checkpoints: Path | None = None
+    """Where a system that trains in stages keeps what it has learnt so far; None: nowhere."""
+    resume: bool = False
+    """Whether it goes on with what is kept there."""
+    in_stages: bool = False
+    """Whether the system trains in stages; it says so when it opens its checkpoints."""
 
     @contextmanager
     def phase(self, name: str, total: int | None = None) -> Iterator[Phase]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import cast
 
+import numpy as np
 import torch
 
 from longtail.training.row_adam import BETA1, BETA2, EPSILON
 from longtail.training.task import Task
 from longtail.training.train_config import TrainConfig
+from longtail.training.weights import to_array
 
 
 class Optimiser:
@@ -71,26 +73,39 @@ class Optimiser:
         for table in self._tables.values():
             table.forget_moments()
 
-    def state(self) -> dict[str, torch.Tensor]:
-        """Moments and step counts of the dense parameters, by name."""
+    def state(self) -> dict[str, np.ndarray]:
+        """Moments and step counts by name, not copied; a table that was not touched yet has none."""
+        arrays: dict[str, np.ndarray] = {}
+        for number, state in self._dense_states().items():
+            arrays |= {f"module/{self._names[number]}/{key}": to_array(value) for key, value in state.items()}
+        for name, table in self._tables.items():
+            if table.moments is not None:
+                first, second = table.moments
+                arrays[f"table/{name}/first"] = to_array(first)
+                arrays[f"table/{name}/second"] = to_array(second)
+                arrays[f"table/{name}/steps"] = np.array(table.steps)
+        return arrays
+
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take back what ``state`` gave."""
+        numbers = {name: number for number, name in enumerate(self._names)}
+        states: dict[int, dict[str, torch.Tensor]] = {}
+        for path, array in arrays.items():
+            kind, _, rest = path.partition("/")
+            name, _, key = rest.rpartition("/")
+            if kind == "module":
+                states.setdefault(numbers[name], {})[key] = torch.from_numpy(np.array(array))
+        if self._dense is not None:
+            groups = self._dense.state_dict()["param_groups"]
+            self._dense.load_state_dict({"state": states, "param_groups": groups})
+        for name, table in self._tables.items():
+            if f"table/{name}/steps" in arrays:
+                pair = (arrays[f"table/{name}/first"], arrays[f"table/{name}/second"])
+                first, second = (torch.from_numpy(np.array(part)).to(table.weight.device) for part in pair)
+                table.moments = (first, second)
+                table.steps = int(arrays[f"table/{name}/steps"])
+
+    def _dense_states(self) -> dict[int, dict[str, torch.Tensor]]:
         if self._dense is None:
             return {}
-        states: Mapping[int, Mapping[str, Any]] = self._dense.state_dict()["state"]
-        return {
-            f"{self._names[number]}/{key}": value
-            for number, state in states.items()
-            for key, value in state.items()
-        }
-
-    def restore(self, state: Mapping[str, torch.Tensor]) -> None:
-        """Take back what ``state`` gave."""
-        if self._dense is None:
-            return
-        states: dict[int, dict[str, torch.Tensor]] = {}
-        numbers = {name: number for number, name in enumerate(self._names)}
-        for key, value in state.items():
-            name, _, part = key.rpartition("/")
-            states.setdefault(numbers[name], {})[part] = value
-        self._dense.load_state_dict(
-            {"state": states, "param_groups": self._dense.state_dict()["param_groups"]}
-        )
+        return cast(dict[int, dict[str, torch.Tensor]], self._dense.state_dict()["state"])

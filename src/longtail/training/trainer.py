@@ -7,57 +7,70 @@ seeds torch from (seed, stage, epoch), so that a run that was stopped goes on ex
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
-import numpy as np
 import torch
 
 from longtail.errors import TrainingError, UsageError
 from longtail.run import Phase, Run
 from longtail.training.batches import Batch, epoch_batches, seed_of, steps_per_epoch
+from longtail.training.checkpoint import Checkpoints
+from longtail.training.keeper import Keeper
 from longtail.training.optimiser import Optimiser
 from longtail.training.schedule import rate_factor
 from longtail.training.stage_state import EpochRecord, StageResult
 from longtail.training.surroundings import casting, chosen_device, surroundings
 from longtail.training.task import Task
 from longtail.training.train_config import TrainConfig
-from longtail.training.weights import load_weights, weights_of
 
 __all__ = ["EpochRecord", "StageResult", "TrainConfig", "train"]
 
 
-def train(task: Task, config: TrainConfig, *, stage: str, seed: int, run: Run) -> StageResult:
+def train(
+    task: Task,
+    config: TrainConfig,
+    *,
+    stage: str,
+    seed: int,
+    run: Run,
+    checkpoints: Checkpoints | None = None,
+) -> StageResult:
     """Train the task's weights in place; with validation data they end as those of the best epoch.
 
     Args:
         stage: the stage's name, which is shown, and which the order of documents depends on.
+        checkpoints: where to keep what is learnt. A stage that is finished there is only loaded, one that was
+            stopped goes on after its last kept epoch; the weights end the same, byte for byte.
     """
     if task.n_documents < 1:
         raise UsageError(f"the stage '{stage}' has no document to learn from")
     device = chosen_device(config)
     with surroundings(task, device):
-        return _Loop(task, config, stage, seed).go(run)
+        return _Loop(task, config, stage, seed, checkpoints).go(run)
 
 
 class _Loop:
     """One stage in the course of training."""
 
-    def __init__(self, task: Task, config: TrainConfig, stage: str, seed: int) -> None:
+    def __init__(
+        self, task: Task, config: TrainConfig, stage: str, seed: int, checkpoints: Checkpoints | None
+    ) -> None:
         self.task, self.config, self.stage, self.seed = task, config, stage, seed
         self.result = StageResult()
         self.optimiser = Optimiser(task, config)
         self.steps = steps_per_epoch(task.n_documents, config.batch_size)
-        self.best: Mapping[str, np.ndarray] | None = None
+        self.keeper = Keeper(task, config, stage, seed, checkpoints)
 
     def go(self, run: Run) -> StageResult:
-        remaining = self.config.epochs - self.result.epochs
-        with run.phase(self.stage, total=remaining * self.steps) as phase:
-            while not self.is_over():
-                self.result.history.append(self.epoch(self.result.epochs, phase))
-                self.keep_best()
+        self.result, finished = self.keeper.resume(self.optimiser, run)
+        if not finished:
+            remaining = self.config.epochs - self.result.epochs
+            with run.phase(self.stage, total=remaining * self.steps) as phase:
+                while not self.is_over():
+                    self.result.history.append(self.epoch(self.result.epochs, phase))
+                    self.note_best()
+                    self.keeper.after_epoch(self.result, self.optimiser)
+                self.keeper.finish(self.result)
         self.optimiser.close()
-        if self.best is not None and self.result.best_epoch != self.result.epochs - 1:
-            load_weights(self.task, self.best)
         return self.result
 
     def is_over(self) -> bool:
@@ -119,14 +132,19 @@ class _Loop:
             raise UsageError(
                 f"'watch' is '{self.config.watch}', but the validation figures are {', '.join(found)}"
             )
-        return {name: float(value) for name, value in found.items()}
+        figures = {name: float(value) for name, value in found.items() if math.isfinite(value)}
+        if self.config.watch not in figures:
+            raise TrainingError(
+                f"the validation figure '{self.config.watch}' of the stage '{self.stage}' is "
+                f"{found[self.config.watch]} in epoch {epoch + 1}"
+            )
+        return figures
 
-    def keep_best(self) -> None:
-        """Keep a copy of the weights if the epoch that just ended is the best so far."""
+    def note_best(self) -> None:
+        """Remember the epoch that just ended if it is the best so far."""
         record, before = self.result.history[-1], self.result.best_figure(self.config.watch)
         if record.figures and (before is None or record.figures[self.config.watch] > before):
             self.result.best_epoch = record.epoch
-            self.best = {name: array.copy() for name, array in weights_of(self.task).items()}
 
     def shown_figures(self) -> str:
         watch = self.config.watch
@@ -134,7 +152,9 @@ class _Loop:
         return f", {watch} {seen[-1]:.4g}" if seen else ""
 
     def failure(self, what: str, batch: Batch, value: float) -> TrainingError:
+        kept = self.keeper.last_path
+        where = "" if kept is None else f"; the last good state is in {kept}"
         return TrainingError(
-            f"{what} of the stage '{self.stage}' is {value} in epoch {batch.epoch + 1}, step {batch.step + 1}"
-            ": a lower learning rate or 'clip_norm' may help"
+            f"{what} of the stage '{self.stage}' is {value} in epoch {batch.epoch + 1}, step {batch.step + 1}: "
+            f"a lower learning rate or 'clip_norm' may help{where}"
         )

@@ -39,7 +39,8 @@ def load_weights(task: Task, arrays: Mapping[str, np.ndarray]) -> None:
             raise ModelIntegrityError(
                 f"the kept weights '{name}' have the shape {array.shape}, not {tuple(tensor.shape)}"
             )
-    with torch.no_grad():
-        for name, tensor in targets.items():
-            # A copy: the array may be read-only, on the disk.
+    for name, tensor in targets.items():
+        if tensor.device.type == "cpu":
+            tensor.numpy()[...] = arrays[name]
+        else:
             tensor.copy_(torch.from_numpy(np.array(arrays[name])))
