@@ -1,0 +1,140 @@
+"""The label correlation graph of ECLARE: how often a restarting walk from one label visits the others.
+
+Algorithm 1 of Mittal et al., WWW 2021: from a label to a random document that has it, to a random label of
+that document, and so on, back to the first label with probability ``restart`` before a step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from scipy.sparse import csr_array
+
+from longtail import threads
+from longtail.errors import UsageError
+from longtail.graph.membership import Membership, checked_heads
+from longtail.graph.pruning import FEW_ROWS, insert_strongest, order_by_id
+from longtail.graph.rows import Slots
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST_MIX = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND_MIX = np.uint64(0x94D049BB133111EB)
+
+
+def walk_counts(
+    Y: csr_array,
+    *,
+    length: int = 400,
+    restart: float = 0.8,
+    heads: np.ndarray | None = None,
+    keep: int = 10,
+    seed: int = 0,
+) -> csr_array:
+    """Visits of a walk of ``length`` steps from each label, the ``keep`` most visited labels a row.
+
+    The walk goes through head labels like any other, but visits to them are not counted, and a head label has
+    nothing but a self-loop of 1. The diagonal is always kept and above 0; a label without documents has
+    only its self-loop of 1. Each label has a generator of its own, seeded by (seed, label).
+
+    Args:
+        Y: documents x labels; what is stored is a label.
+        length: steps of the walk from one label.
+        restart: the probability of going back to the first label before a step.
+        heads: which labels are cut out of the graph, bool [labels]; None: none.
+        keep: the most edges a label, its self-loop among them; equal counts by the smaller label.
+
+    Shapes:
+        Y [n, L] -> float32 [L, L], row l = the walk from label l
+    """
+    if length < 1:
+        raise UsageError(f"the walk must have at least 1 step, not {length}")
+    if not 0 <= restart <= 1:
+        raise UsageError(f"restart is a probability between 0 and 1, not {restart}")
+    n_labels = Y.shape[1]
+    cut = checked_heads(heads, n_labels)
+    pairs = Membership(Y)
+    slots = Slots(n_labels, n_labels, keep)
+    first_state = np.uint64(seed % 2**64)
+
+    def walk(labels: tuple[int, int]) -> None:
+        start, stop = labels
+        _walk(
+            start,
+            stop,
+            *pairs.arrays,
+            cut,
+            length,
+            restart,
+            first_state,
+            slots.ids[start:stop],
+            slots.values[start:stop],
+            slots.counts[start:stop],
+        )
+
+    threads.run_all(walk, threads.blocks(n_labels, smallest=FEW_ROWS))
+    return slots.to_csr()
+
+
+@njit(nogil=True, cache=True)
+def _mix(z: np.uint64) -> np.uint64:
+    """The finaliser of splitmix64."""
+    z = (z ^ (z >> np.uint64(30))) * _FIRST_MIX
+    z = (z ^ (z >> np.uint64(27))) * _SECOND_MIX
+    return z ^ (z >> np.uint64(31))
+
+
+@njit(nogil=True, cache=True)
+def _one_of(values: np.ndarray, first: int, last: int, random: np.uint64) -> int:
+    """One of ``values[first:last]``, by the upper half of 64 random bits."""
+    place = ((random >> np.uint64(32)) * np.uint64(last - first)) >> np.uint64(32)
+    return int(values[first + np.int64(place)])
+
+
+@njit(nogil=True, cache=True)
+def _walk(
+    start: int,
+    stop: int,
+    label_ptr: np.ndarray,
+    label_documents: np.ndarray,
+    document_ptr: np.ndarray,
+    document_labels: np.ndarray,
+    heads: np.ndarray,
+    length: int,
+    restart: float,
+    seed: np.uint64,
+    out_ids: np.ndarray,
+    out_values: np.ndarray,
+    out_counts: np.ndarray,
+) -> None:
+    # A head label's count is -1 for good: one look-up a step tells both.
+    visits = np.where(heads, np.int32(-1), np.int32(0))
+    visited = np.empty(min(length, len(heads)), np.int32)
+    for label in range(start, stop):
+        ids, values = out_ids[label - start], out_values[label - start]
+        ids[0], values[0], out_counts[label - start] = label, 1, 1
+        if heads[label] or label_ptr[label] == label_ptr[label + 1]:
+            continue
+        state = _mix(_mix(seed + _GOLDEN) ^ np.uint64(label))
+        here, n_visited = label, 0
+        for _ in range(length):
+            state += _GOLDEN
+            if (_mix(state) >> np.uint64(11)) * 2.0**-53 < restart:
+                here = label
+            state += _GOLDEN
+            document = _one_of(label_documents, label_ptr[here], label_ptr[here + 1], _mix(state))
+            state += _GOLDEN
+            here = _one_of(document_labels, document_ptr[document], document_ptr[document + 1], _mix(state))
+            count = visits[here]
+            if count == 0:
+                visited[n_visited] = here
+                n_visited += 1
+            if count >= 0:
+                visits[here] = count + 1
+        values[0] = max(visits[label], 1)
+        found = 0
+        for other in visited[:n_visited]:
+            if other != label:
+                found = insert_strongest(ids[1:], values[1:], found, other, visits[other])
+            visits[other] = 0
+        order_by_id(ids, values, found + 1)
+        out_counts[label - start] = found + 1
