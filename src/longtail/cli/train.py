@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,8 @@ from longtail.cli.session import current, loudness
 from longtail.errors import ConfigError
 
 if TYPE_CHECKING:
+    from longtail.cli.session import Session
+    from longtail.run import Run
     from longtail.systems.base import System
 
 
@@ -30,6 +34,9 @@ if TYPE_CHECKING:
 @options.jobs
 @options.as_json
 @options.force
+@click.option(
+    "--resume", is_flag=True, help="Go on with a training of this model that was stopped (MODEL.checkpoints)."
+)
 @loudness
 def command(
     data: str,
@@ -43,32 +50,64 @@ def command(
     jobs: int | None,
     as_json: bool,
     force: bool,
+    resume: bool,
     **columns: Any,
 ) -> None:
     """Learn a model from DATA, a folder with train (and valid) or one file, and write it to a folder."""
     from longtail import systems, threads
     from longtail.data import read_folder
+    from longtail.training import checkpoint
 
     name, settings = gather_settings(system, config, assignments, fields, seed)
     untrained = systems.create(name, settings)
     output.check_folder_is_free(model, force=force, inputs=[data])
+    kept = checkpoint.beside(model)
+    if not resume and not force:
+        checkpoint.refuse_existing(kept)
     session = current()
     run = session.run()
+    run.checkpoints, run.resume = kept, resume
     with threads.limit(jobs):
         with run.phase("read"), source.readable(data) as place:
             # The test part is not even looked at.
             sets = read_folder(
                 place, format=format_, options=options.read_options(columns), parts=("train", "valid")
             )
-        trained = untrained.fit(sets["train"], valid=sets.get("valid"), run=run)
-        with run.phase("save"):
-            trained.save(model, force=force)
+        with checkpoints_of(run, session, name):
+            trained = untrained.fit(sets["train"], valid=sets.get("valid"), run=run)
+            with run.phase("save"):
+                trained.save(model, force=force)
     session.written = True
     summary = summarise(trained, model, run.seconds)
     if as_json:
         output.print_json(summary)
     elif not session.quiet:
         _print(summary)
+
+
+@contextmanager
+def checkpoints_of(run: Run, session: Session, system: str) -> Iterator[None]:
+    """Train and save the model inside: its checkpoints are nobody else's meanwhile, and go when it is saved."""
+    from longtail.storage.lock import only_writer
+    from longtail.training import checkpoint
+
+    kept = run.checkpoints
+    assert kept is not None
+    # A parent folder that is missing appears with the first output: until then there is nothing to guard.
+    with only_writer(kept.absolute()) if kept.parent.is_dir() else nullcontext():
+        if not run.resume and checkpoint.exists(kept):
+            checkpoint.remove(kept)
+        try:
+            yield
+        except BaseException:
+            if run.in_stages and checkpoint.exists(kept):
+                session.written = True
+                session.say(f"what was learnt is kept in {kept}: add --resume to go on with it")
+            raise
+        if run.in_stages:
+            checkpoint.remove(kept)
+    if run.resume and not run.in_stages:
+        run.say(f"the system '{system}' does not train in stages: --resume changes nothing, it began anew")
 
 
 def gather_settings(

@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 import orjson
 
-from longtail import __version__
 from longtail.errors import LongtailError, ModelIntegrityError, OutputExistsError, UsageError
 from longtail.run import Run
 from longtail.storage import atomic_file, read_json
@@ -23,6 +22,8 @@ from longtail.training.stage_folder import StageFolder, is_ours
 
 NAME = "checkpoint.json"
 FORMAT = "longtail-checkpoint"
+VERSION = 1
+"""Of what is kept and how it goes on; an older training is not gone on with after this has changed."""
 SHARE = 0.1
 """The largest part of the time that writing may take: after short epochs, not every one is kept."""
 
@@ -38,9 +39,12 @@ class Checkpoints:
     def __init__(self, folder: str | Path, fingerprint: Mapping[str, Any], *, share: float = SHARE) -> None:
         self.folder = Path(folder)
         self.share = share
-        self._fingerprint = as_json({"longtail": __version__, **fingerprint})
+        self._fingerprint = as_json({"checkpoint version": VERSION, **fingerprint})
         if exists(self.folder):
             refuse_others(self.folder, _fingerprint_in(self.folder), self._fingerprint)
+        else:
+            # Stages that nothing says the data of, left by a removal that was interrupted.
+            remove(self.folder)
 
     def stage(self, name: str) -> StageFolder:
         """The folder of a stage."""
