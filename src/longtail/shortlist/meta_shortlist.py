@@ -12,7 +12,7 @@ from numba import njit
 
 from longtail.errors import UsageError
 from longtail.shortlist.candidates import Candidates, by_blocks
-from longtail.shortlist.scoring import dot
+from longtail.shortlist.scoring import SUMS, dot
 from longtail.shortlist.selection import by_id, offer
 
 _TOGETHER = 4
@@ -20,6 +20,9 @@ _TOGETHER = 4
 
 _TILE = 256
 """Classifiers compared before their scores are looked at."""
+
+_LANES = 32
+"""Rounded rows are filled up with zeros to a multiple of this, so that no rest is added one by one."""
 
 
 class MetaShortlist:
@@ -62,12 +65,7 @@ class ClusterSearch:
 
     def __init__(self, classifiers: np.ndarray) -> None:
         self.classifiers = np.ascontiguousarray(classifiers, np.float32)
-        dimensions = self.classifiers.shape[1]
-        # Sums of products of 8 and 16 bits must stay within 32.
-        self._finest = min(32767, (2**31 - 1) // (127 * max(dimensions, 1)))
-        # What rounding x, and adding in single precision, may change of a product of two unit vectors.
-        slack = 0.5 * np.sqrt(dimensions) / self._finest + (dimensions + 8) * 2.0**-24
-        self._rounded, self._step, self._error = _rounded(self.classifiers, slack)
+        self._rounded, self._step, self._error = _rounded(self.classifiers)
 
     def top(self, x: np.ndarray, size: int) -> Candidates:
         """The ``size`` rows of highest inner product with each row of x float32 [n, D].
@@ -82,16 +80,18 @@ class ClusterSearch:
         return by_blocks(
             len(x),
             lambda a, b: Candidates.from_counts(
-                *_search(x[a:b], self.classifiers, self._rounded, self._step, self._error, self._finest, size)
+                *_search(x[a:b], self.classifiers, self._rounded, self._step, self._error, size)
             ),
         )
 
 
 @njit(nogil=True, cache=True)
-def _rounded(matrix: np.ndarray, slack: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _rounded(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The rows in 8 bits, the size of one step of each, and the greatest error for a vector of unit length."""
     n, dimensions = matrix.shape
-    rounded = np.zeros((n, dimensions), np.int8)
+    # What adding in single precision may change of a product of two unit vectors, both here and in full.
+    slack = 2 * (dimensions + 8) * 2.0**-24
+    rounded = np.zeros((n, -(-dimensions // _LANES) * _LANES), np.int8)
     step, error = np.zeros(n, np.float32), np.zeros(n, np.float32)
     for m in range(n):
         highest = np.float32(0)
@@ -111,22 +111,16 @@ def _rounded(matrix: np.ndarray, slack: float) -> tuple[np.ndarray, np.ndarray, 
 
 @njit(nogil=True, cache=True)
 def _search(
-    x: np.ndarray,
-    matrix: np.ndarray,
-    rounded: np.ndarray,
-    step: np.ndarray,
-    error: np.ndarray,
-    finest: int,
-    size: int,
+    x: np.ndarray, matrix: np.ndarray, rounded: np.ndarray, step: np.ndarray, error: np.ndarray, size: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n, dimensions = x.shape
     n_rows = len(matrix)
     size = min(size, n_rows)
     counts = np.zeros(n, np.int64)
     out_ids, out_scores = np.empty(n * size, np.int32), np.empty(n * size, np.float32)
-    coarse = np.empty((_TOGETHER, dimensions), np.int16)
-    sums = np.empty((_TOGETHER, _TILE), np.int32)
-    lengths, steps = np.zeros(_TOGETHER, np.float32), np.zeros(_TOGETHER, np.float32)
+    vectors = np.zeros((_TOGETHER, rounded.shape[1]), np.float32)
+    lengths = np.zeros(_TOGETHER, np.float32)
+    about = np.empty((_TOGETHER, _TILE), np.float32)
     # Rows that may be among the best, with the most they can have; and the best of the least they can have.
     possible, highest = np.empty((_TOGETHER, n_rows), np.int32), np.empty((_TOGETHER, n_rows), np.float32)
     n_possible, n_lowest = np.zeros(_TOGETHER, np.int64), np.zeros(_TOGETHER, np.int64)
@@ -137,26 +131,23 @@ def _search(
         n_possible[:] = 0
         n_lowest[:] = 0
         for t in range(together):
-            lengths[t], steps[t] = _round_vector(x[first + t], finest, coarse[t])
+            vectors[t, :dimensions] = x[first + t]
+            lengths[t] = np.sqrt(dot(vectors[t], vectors[t]))
         for tile in range(0, n_rows, _TILE):
             rows = min(_TILE, n_rows - tile)
             if together == _TOGETHER:
-                _multiply_four(rounded[tile : tile + rows], coarse, sums)
+                _multiply_four(rounded[tile : tile + rows], vectors, about)
             else:
                 for t in range(together):
-                    _multiply(rounded[tile : tile + rows], coarse[t], sums[t])
+                    _multiply(rounded[tile : tile + rows], vectors[t], about[t])
             for t in range(together):
                 bound = lowest[t, 0] if n_lowest[t] == size else np.float32(-np.inf)
                 for m in range(rows):
-                    about = np.float32(sums[t, m]) * (steps[t] * step[tile + m])
-                    error_here = lengths[t] * error[tile + m]
-                    if about + error_here >= bound:
-                        possible[t, n_possible[t]] = tile + m
-                        highest[t, n_possible[t]] = about + error_here
+                    middle, margin = step[tile + m] * about[t, m], error[tile + m] * lengths[t]
+                    if middle + margin >= bound:
+                        possible[t, n_possible[t]], highest[t, n_possible[t]] = tile + m, middle + margin
                         n_possible[t] += 1
-                        n_lowest[t] = offer(
-                            lowest_ids[t], lowest[t], n_lowest[t], tile + m, about - error_here
-                        )
+                        n_lowest[t] = offer(lowest_ids[t], lowest[t], n_lowest[t], tile + m, middle - margin)
                         bound = lowest[t, 0] if n_lowest[t] == size else np.float32(-np.inf)
         for t in range(together):
             if lengths[t] == 0:
@@ -172,44 +163,30 @@ def _search(
     return counts, out_ids[:end], out_scores[:end]
 
 
-@njit(nogil=True, cache=True)
-def _round_vector(x: np.ndarray, finest: int, out: np.ndarray) -> tuple[np.float32, np.float32]:
-    """Round x to steps of which ``finest`` make its largest value; return its length and the step."""
-    highest, squares = np.float32(0), 0.0
-    for value in x:
-        highest = max(highest, abs(value))
-        squares += np.float64(value) * value
-    if highest == 0:
-        out[:] = 0
-        return np.float32(0), np.float32(0)
-    for d in range(len(x)):
-        out[d] = np.int16(np.rint(np.float64(x[d]) / highest * finest))
-    return np.float32(np.sqrt(squares)), np.float32(highest / finest)
-
-
-@njit(nogil=True, cache=True)
-def _multiply(rows: np.ndarray, x: np.ndarray, sums: np.ndarray) -> None:
+@njit(nogil=True, cache=True, fastmath=SUMS)
+def _multiply(rows: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
     for m in range(len(rows)):
         row = rows[m]
-        total = np.int32(0)
+        total = np.float32(0)
         for d in range(len(x)):
-            total = np.int32(total + np.int32(np.int32(row[d]) * np.int32(x[d])))
-        sums[m] = total
+            total += np.float32(row[d]) * x[d]
+        out[m] = total
 
 
-@njit(nogil=True, cache=True)
-def _multiply_four(rows: np.ndarray, x: np.ndarray, sums: np.ndarray) -> None:
+@njit(nogil=True, cache=True, fastmath=SUMS)
+def _multiply_four(rows: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
+    """``_multiply`` of four vectors: a row's values are turned into numbers once for all of them."""
     x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
     for m in range(len(rows)):
         row = rows[m]
-        total0, total1, total2, total3 = np.int32(0), np.int32(0), np.int32(0), np.int32(0)
+        total0, total1, total2, total3 = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
         for d in range(len(x0)):
-            value = np.int32(row[d])
-            total0 = np.int32(total0 + np.int32(value * np.int32(x0[d])))
-            total1 = np.int32(total1 + np.int32(value * np.int32(x1[d])))
-            total2 = np.int32(total2 + np.int32(value * np.int32(x2[d])))
-            total3 = np.int32(total3 + np.int32(value * np.int32(x3[d])))
-        sums[0, m], sums[1, m], sums[2, m], sums[3, m] = total0, total1, total2, total3
+            value = np.float32(row[d])
+            total0 += value * x0[d]
+            total1 += value * x1[d]
+            total2 += value * x2[d]
+            total3 += value * x3[d]
+        out[0, m], out[1, m], out[2, m], out[3, m] = total0, total1, total2, total3
 
 
 @njit(nogil=True, cache=True)

@@ -8,6 +8,9 @@ from numba import njit
 from longtail.errors import UsageError
 from longtail.shortlist.candidates import Candidates, over_blocks
 
+SUMS = {"reassoc", "contract", "nsz"}
+"""What the compiler may do to a sum so that it adds several numbers at once; nan and infinity stay what they are."""
+
 
 def score(x: np.ndarray, candidates: Candidates, classifiers: np.ndarray) -> Candidates:
     """The candidates with the inner product of their classifier and their document as score.
@@ -28,7 +31,7 @@ def score(x: np.ndarray, candidates: Candidates, classifiers: np.ndarray) -> Can
     return candidates.with_scores(out)
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(nogil=True, cache=True, fastmath=SUMS)
 def dot(a: np.ndarray, b: np.ndarray) -> np.float32:
     """The inner product of two vectors, added in an order that depends on their length alone."""
     total = np.float32(0)
