@@ -9,7 +9,7 @@ from longtail.errors import UsageError
 from longtail.shortlist.candidates import Candidates, over_blocks
 
 SUMS = {"reassoc", "contract", "nsz"}
-"""What the compiler may do to a sum so that it adds several numbers at once; nan and infinity stay what they are."""
+"""What the compiler may do to a sum so that it adds several numbers at once; nan and infinity stay as they are."""
 
 
 def score(x: np.ndarray, candidates: Candidates, classifiers: np.ndarray) -> Candidates:
