@@ -13,10 +13,11 @@ from longtail.shortlist.meta_shortlist import ClusterSearch, MetaShortlist
 
 
 def alike_rows(n: int, dimensions: int, seed: int) -> NDArray[np.float32]:
-    """Rows in groups that differ little, at different scales, and a few that are equal or zero."""
+    """Rows in groups that differ little, around a common one, and a few that are equal or zero."""
     rng = np.random.default_rng(seed)
     groups = rng.normal(size=(1 + n // 20, dimensions)) * np.exp(rng.normal(size=dimensions))
     rows = groups[rng.integers(0, len(groups), n)] + 0.05 * rng.normal(size=(n, dimensions))
+    rows += 10 * rng.normal(size=dimensions)
     rows[rng.integers(0, n, n // 20)] = rows[0]
     rows[rng.integers(0, n, n // 50)] = 0
     return rows.astype(np.float32)

@@ -65,7 +65,10 @@ class ClusterSearch:
 
     def __init__(self, classifiers: np.ndarray) -> None:
         self.classifiers = np.ascontiguousarray(classifiers, np.float32)
-        self._rounded, self._step, self._error = _rounded(self.classifiers)
+        # What all rows have in common (the part that says no to most documents) does not change their order:
+        # without it, steps are finer.
+        common = self.classifiers.mean(axis=0) if len(self.classifiers) else self.classifiers.sum(axis=0)
+        self._rounded, self._step, self._error = _rounded(self.classifiers, common)
 
     def top(self, x: np.ndarray, size: int) -> Candidates:
         """The ``size`` rows of highest inner product with each row of x float32 [n, D].
@@ -86,26 +89,27 @@ class ClusterSearch:
 
 
 @njit(nogil=True, cache=True)
-def _rounded(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The rows in 8 bits, the size of one step of each, and the greatest error for a vector of unit length."""
+def _rounded(matrix: np.ndarray, common: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rows less ``common`` in 8 bits, the size of a step of each, and the greatest error for a unit vector."""
     n, dimensions = matrix.shape
     # What adding in single precision may change of a product of two unit vectors, both here and in full.
     slack = 2 * (dimensions + 8) * 2.0**-24
     rounded = np.zeros((n, -(-dimensions // _LANES) * _LANES), np.int8)
     step, error = np.zeros(n, np.float32), np.zeros(n, np.float32)
+    rest = np.empty(dimensions, np.float64)
     for m in range(n):
-        highest = np.float32(0)
+        highest, lost, length, rest_length = 0.0, 0.0, 0.0, 0.0
         for d in range(dimensions):
-            highest = max(highest, abs(matrix[m, d]))
-        if highest == 0:
-            continue
-        step[m] = highest / np.float32(127)
-        lost, length = 0.0, 0.0
+            rest[d] = np.float64(matrix[m, d]) - common[d]
+            highest = max(highest, abs(rest[d]))
+            length += np.float64(matrix[m, d]) ** 2
+            rest_length += rest[d] ** 2
+        step[m] = highest / 127
         for d in range(dimensions):
-            rounded[m, d] = np.int8(np.rint(matrix[m, d] / step[m]))
-            lost += (matrix[m, d] - step[m] * rounded[m, d]) ** 2
-            length += matrix[m, d] ** 2
-        error[m] = 1.0001 * (np.sqrt(lost) + slack * (np.sqrt(length) + np.sqrt(lost)))
+            if step[m] > 0:
+                rounded[m, d] = np.int8(np.rint(rest[d] / highest * 127))
+            lost += (rest[d] - step[m] * rounded[m, d]) ** 2
+        error[m] = 1.0001 * (np.sqrt(lost) + slack * (np.sqrt(length) + np.sqrt(rest_length) + np.sqrt(lost)))
     return rounded, step, error
 
 
@@ -131,8 +135,11 @@ def _search(
         n_possible[:] = 0
         n_lowest[:] = 0
         for t in range(together):
-            vectors[t, :dimensions] = x[first + t]
-            lengths[t] = np.sqrt(dot(vectors[t], vectors[t]))
+            squares = 0.0
+            for d in range(dimensions):
+                vectors[t, d] = x[first + t, d]
+                squares += np.float64(x[first + t, d]) ** 2
+            lengths[t] = np.sqrt(squares)
         for tile in range(0, n_rows, _TILE):
             rows = min(_TILE, n_rows - tile)
             if together == _TOGETHER:
