@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 REGISTRY = {
     "linear": "longtail.systems.linear:LinearTree",
+    "eclare": "longtail.systems.eclare.system:Eclare",
     "dummy": "longtail.systems.dummy:Dummy",
 }
 """Name -> module:class."""

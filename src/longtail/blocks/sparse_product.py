@@ -1,0 +1,105 @@
+"""Sparse rows times a dense table, with a gradient for the table: bags of tokens become vectors.
+
+The rows of a batch touch few rows of a large table. ``Bags`` numbers those anew, so that a table's rows in play
+are one small dense matrix, and the gradient is as small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import torch
+from numba import njit
+from scipy.sparse import csr_array
+
+from longtail import threads
+
+
+@dataclass(frozen=True, slots=True)
+class Bags:
+    """Sparse rows [n, rows in play] whose columns are places in ``rows`` (sorted numbers of table rows)."""
+
+    matrices: tuple[csr_array, ...]
+    rows: np.ndarray
+
+    @classmethod
+    def of(cls, *matrices: csr_array) -> Bags:
+        """Several sparse matrices over one table, numbered anew together."""
+        width = matrices[0].shape[1]
+        used = np.zeros(width, bool)
+        for matrix in matrices:
+            used[matrix.indices] = True
+        rows = np.flatnonzero(used)
+        place = np.empty(width, np.int32)
+        place[rows] = np.arange(len(rows), dtype=np.int32)
+        shrunk = tuple(
+            csr_array((m.data, place[m.indices], m.indptr), shape=(m.shape[0], len(rows))) for m in matrices
+        )
+        return cls(shrunk, rows)
+
+
+def sparse_product(matrix: csr_array, table: torch.Tensor) -> torch.Tensor:
+    """``matrix @ table``; the gradient goes to the table alone.
+
+    Shapes:
+        matrix [n, m] sparse, table [m, D] -> [n, D]
+    """
+    if table.device.type != "cpu":
+        return torch.sparse.mm(_on_device(matrix, table.device), table)
+    apply = cast("Callable[[torch.Tensor, csr_array], torch.Tensor]", _Product.apply)
+    return apply(table, matrix)
+
+
+class _Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, table: torch.Tensor, matrix: csr_array) -> torch.Tensor:
+        ctx.matrix = matrix
+        return torch.from_numpy(multiply(matrix, table.detach().numpy()))
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None]:
+        turned = csr_array(ctx.matrix.T.tocsr())
+        return torch.from_numpy(multiply(turned, gradients[0].contiguous().numpy())), None
+
+
+def multiply(matrix: csr_array, table: np.ndarray) -> np.ndarray:
+    """The product in float32, in parallel over rows.
+
+    Shapes:
+        matrix [n, m] sparse, table [m, D] -> [n, D]
+    """
+    out = np.empty((matrix.shape[0], table.shape[1]), np.float32)
+
+    def work(block: tuple[int, int]) -> None:
+        _multiply(matrix.indptr, matrix.indices, matrix.data, table, out, *block)
+
+    threads.run_all(work, threads.blocks(matrix.shape[0], smallest=256))
+    return out
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def _multiply(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray,
+    table: np.ndarray,
+    out: np.ndarray,
+    start: int,
+    stop: int,
+) -> None:
+    for row in range(start, stop):
+        total = out[row]
+        total[:] = 0.0
+        for place in range(indptr[row], indptr[row + 1]):
+            weight = data[place]
+            source = table[indices[place]]
+            for d in range(len(total)):
+                total[d] += weight * source[d]
+
+
+def _on_device(matrix: csr_array, device: torch.device) -> torch.Tensor:
+    parts = (torch.from_numpy(matrix.indptr), torch.from_numpy(matrix.indices), torch.from_numpy(matrix.data))
+    return torch.sparse_csr_tensor(*parts, size=matrix.shape, device=device)

@@ -1,0 +1,87 @@
+"""How the scores of a candidate become one: the paper's product, or weights that validation data teach.
+
+A rare label's ranker is trained on few documents and its text is a better witness than for a frequent one, so
+the learnt weights depend on how many training documents a label has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numba import njit
+
+from longtail.shortlist.candidates import Candidates, over_blocks
+
+BINS = np.array([1, 2, 3, 5, 10, 30, 100, 500])
+"""Frequencies at which the next group of labels begins (the first group has no documents)."""
+
+EVIDENCE = ("ranker", "neighbours", "cluster", "text")
+"""What is known of a candidate: the ranker's score, the same after GAME, its cluster's, the match of the texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """A weight for each kind of evidence and a start, for each group of labels.
+
+    Shapes:
+        weights [groups, 4], start [groups], group int8 [labels]
+    """
+
+    weights: np.ndarray
+    start: np.ndarray
+    group: np.ndarray
+
+    @classmethod
+    def untaught(cls, train_counts: np.ndarray, weights: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0)) -> Fusion:
+        """The same weights for all labels."""
+        groups = len(BINS) + 1
+        return cls(
+            np.tile(np.array(weights, np.float32), (groups, 1)),
+            np.zeros(groups, np.float32),
+            groups_of(train_counts),
+        )
+
+    def __call__(self, candidates: Candidates, evidence: np.ndarray) -> Candidates:
+        """The candidates with the weighted sum of their evidence [entries, 4] as score."""
+        out = np.empty(len(candidates.ids), np.float32)
+
+        def fill(a: int, b: int) -> None:
+            first, last = candidates.indptr[a], candidates.indptr[b]
+            _weigh(
+                candidates.ids[first:last],
+                evidence[first:last],
+                self.weights,
+                self.start,
+                self.group,
+                out[first:last],
+            )
+
+        over_blocks(len(candidates), fill)
+        return candidates.with_scores(out)
+
+
+def groups_of(train_counts: np.ndarray) -> np.ndarray:
+    """The group of each label by its number of training documents."""
+    return np.searchsorted(BINS, train_counts, side="right").astype(np.int8)
+
+
+@njit(nogil=True, cache=True)
+def _weigh(
+    ids: np.ndarray,
+    evidence: np.ndarray,
+    weights: np.ndarray,
+    start: np.ndarray,
+    group: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    for p in range(len(ids)):
+        g = group[ids[p]]
+        total = start[g]
+        for e in range(evidence.shape[1]):
+            total += weights[g, e] * evidence[p, e]
+        out[p] = np.float32(1) / (np.float32(1) + np.exp(-total))
+
+
+Joining = Literal["product", "learnt"]

@@ -1,0 +1,113 @@
+"""The course of ECLARE's training, top to bottom as in the paper."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from longtail.run import Run
+from longtail.shortlist.lexical import LexicalIndex
+from longtail.systems.eclare import modules
+from longtail.systems.eclare.config import EclareConfig
+from longtail.systems.eclare.folded import Folded, folded_model
+from longtail.systems.eclare.fusion import EVIDENCE, Fusion, groups_of
+from longtail.systems.eclare.inputs import Inputs
+from longtail.systems.eclare.teach_fusion import teach
+from longtail.systems.eclare.validation import Held
+from longtail.systems.eclare.weights import Weights
+from longtail.types import Dataset
+
+TAUGHT_BY = 4000
+"""Documents that the weights of the fusion are learnt from at most."""
+
+
+def learn(
+    train: Dataset, valid: Dataset | None, config: EclareConfig, run: Run
+) -> tuple[Inputs, list[Folded]]:
+    """The training data as matrices, and the members of the ensemble."""
+    inputs = Inputs.of(train, config, run)
+    held = None if valid is None else held_documents(valid, inputs, config)
+    members = [learn_member(config, inputs, held, member, run) for member in range(config.members)]
+    return inputs, members
+
+
+def learn_member(config: EclareConfig, inputs: Inputs, held: Held | None, member: int, run: Run) -> Folded:
+    """Modules I to IV, then everything folded into matrices."""
+    sample = None if held is None else held.some(config.seed)
+    course = modules.Course(config, inputs, sample, member, run)
+    exact = inputs.Y.shape[1] < config.shortlist.exact_below
+
+    tokens = modules.embed(course)
+    course = replace(course, inputs=replace(inputs, G=modules.pruned_graph(course, tokens)))
+    clusters = None if exact else modules.shortlister(course, tokens)
+    hard = modules.hard_negatives(course, clusters)
+    ranker = modules.rank(course, tokens, hard)
+
+    with run.phase("fold"):
+        weights = fold(course, clusters, ranker)
+        index = LexicalIndex(inputs.Z)
+        folded = folded_model(weights, index, config)
+    if config.score == "learnt" and held is not None:
+        with run.phase("fusion"):
+            fusion = taught(folded, held, config)
+        weights = replace(weights, fusion_weights=fusion.weights, fusion_start=fusion.start)
+        folded = folded_model(weights, index, config)
+    return folded
+
+
+def fold(course: modules.Course, clusters: modules.Clusters | None, ranker: modules.Ranker) -> Weights:
+    """Everything that does not depend on a document, computed once."""
+    network, width = ranker.network, course.width
+    classifiers, parts = network.fold(ranker.targets.texts, ranker.tokens, ranker.refinement)
+    G = course.inputs.G
+    none = np.zeros((0, width), np.float32)
+    cluster_graph = csr_array((0, 0), dtype=np.float32) if clusters is None else clusters.graph
+    attention = network.attention
+    shared = course.config.tokens == "frozen"
+    return Weights(
+        tokens=ranker.tokens.weight.numpy(),
+        residual=network.document.folded().numpy(),
+        classifiers=classifiers,
+        cluster_tokens=none if clusters is None or shared else clusters.tokens,
+        cluster_residual=np.zeros((width, width), np.float32) if clusters is None else clusters.residual,
+        cluster_classifiers=none if clusters is None else clusters.classifiers,
+        member_ptr=np.zeros(1, np.int64) if clusters is None else clusters.member_ptr,
+        members=np.zeros(0, np.int32) if clusters is None else clusters.members,
+        graph_indptr=G.indptr.astype(np.int64),
+        graph_indices=G.indices.astype(np.int32),
+        graph_data=G.data.astype(np.float32),
+        cluster_graph_indptr=cluster_graph.indptr.astype(np.int64),
+        cluster_graph_indices=cluster_graph.indices.astype(np.int32),
+        cluster_graph_data=cluster_graph.data.astype(np.float32),
+        fusion_weights=np.zeros((0, len(EVIDENCE)), np.float32),
+        fusion_start=np.zeros(0, np.float32),
+        group=groups_of(np.bincount(course.inputs.Y.indices, minlength=len(classifiers))),
+        blocks=network.folded_blocks(),
+        attention_transform=none if attention is None else attention.folded_transform().numpy(),
+        attention_weigh=none if attention is None else attention.weigh.weight.detach().numpy(),
+        parts=parts,
+    )
+
+
+def taught(folded: Folded, held: Held, config: EclareConfig) -> Fusion:
+    """The weights of the fusion, from validation documents."""
+    rows = np.arange(min(held.X.shape[0], TAUGHT_BY))
+    X = held.X[rows]
+    candidates = folded.shortlist(X)
+    evidence = folded.evidence(X, candidates)
+    return teach(candidates, evidence, held.rows(rows), config.balance)
+
+
+def held_documents(valid: Dataset, inputs: Inputs, config: EclareConfig) -> Held:
+    """Validation documents as the figures need them."""
+    n_labels = inputs.Y.shape[1]
+    X = inputs.features.transform(valid.documents.joined(config.fields))
+    counts = np.bincount(inputs.Y.indices, minlength=n_labels)
+    Y = csr_array(valid.Y[:, :n_labels])
+    left_out = None if valid.filtered is None else csr_array(valid.filtered[:, :n_labels])
+    if left_out is not None:
+        Y = csr_array(Y - Y.multiply(left_out.astype(bool)))
+        Y.eliminate_zeros()
+    return Held(X, Y, left_out, counts, inputs.X.shape[0])

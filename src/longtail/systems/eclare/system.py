@@ -1,0 +1,95 @@
+"""ECLARE (Mittal et al., WWW 2021) as a system: learn in four modules, fold, predict from matrices alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from longtail.errors import ModelIntegrityError
+from longtail.run import Run
+from longtail.shortlist.candidates import Candidates
+from longtail.shortlist.lexical import LexicalIndex
+from longtail.storage import VerifiedFolder, write_arrays
+from longtail.systems.base import Capabilities, System
+from longtail.systems.eclare.config import EclareConfig
+from longtail.systems.eclare.folded import Folded, folded_model
+from longtail.systems.eclare.weights import Weights, load_texts
+from longtail.text.tfidf import TfidfFeatures
+from longtail.types import Dataset, Documents, TopK
+
+
+class Eclare(System):
+    """Short texts, labels with texts of their own, labels that go together: good at rare and at new labels."""
+
+    name: ClassVar[str] = "eclare"
+    capabilities: ClassVar[Capabilities] = Capabilities(label_text=True, new_labels=True)
+    Config = EclareConfig
+
+    config: EclareConfig
+    features_: TfidfFeatures
+    texts_: csr_array
+    members_: list[Folded]
+    prior_: TopK
+
+    def _fit(self, train: Dataset, valid: Dataset | None, run: Run) -> None:
+        from longtail.systems.eclare.learning import learn
+
+        inputs, self.members_ = learn(train, valid, self.config, run)
+        self.features_, self.texts_ = inputs.features, inputs.Z
+        self._set_prior(train.label_counts, len(train))
+
+    def _predict_batch(self, documents: Documents, k: int) -> TopK:
+        X = self.features_.transform(documents.joined(self.config.fields))
+        found = [member(X) for member in self.members_]
+        top = (found[0] if len(found) == 1 else self._average(found)).top_k(k)
+        return self._with_prior(top, X)
+
+    def _average(self, found: list[Candidates]) -> Candidates:
+        """The mean over members; a label that a member did not look at counts 0 there."""
+        n_labels = len(self.labels_)
+        total = sum((part.to_csr(n_labels) for part in found[1:]), found[0].to_csr(n_labels))
+        total.sort_indices()
+        return Candidates.from_csr(csr_array(total / np.float32(len(found))))
+
+    def _set_prior(self, counts: np.ndarray, n_documents: int) -> None:
+        """The most frequent labels: the answer to a document of which no word is known."""
+        order = np.argsort(-counts, kind="stable")[:100]
+        shares = (counts[order] / n_documents).astype(np.float32)
+        self.prior_ = TopK(order[None, :].astype(np.int64), shares[None, :])
+
+    def _with_prior(self, top: TopK, X: csr_array) -> TopK:
+        unknown = np.diff(X.indptr) == 0
+        if not unknown.any():
+            return top
+        k = min(top.labels.shape[1], self.prior_.labels.shape[1])
+        labels, scores = top.labels.copy(), top.scores.copy()
+        labels[unknown] = -1
+        scores[unknown] = 0
+        labels[unknown, :k] = self.prior_.labels[:, :k]
+        scores[unknown, :k] = self.prior_.scores[:, :k]
+        return TopK(labels, scores)
+
+    def _save_parts(self, folder: Path) -> None:
+        (folder / "features").mkdir()
+        self.features_.save(folder / "features")
+        texts = {part: getattr(self.texts_, part) for part in ("indptr", "indices", "data")}
+        write_arrays(folder / "label-texts.safetensors", texts)
+        for number, member in enumerate(self.members_):
+            write_arrays(folder / f"member-{number}.safetensors", member.weights.arrays())
+
+    def _load_parts(self, folder: VerifiedFolder) -> None:
+        text = folder.sub("features")
+        if text is None:
+            raise ModelIntegrityError(f"{folder.root}: the text features are missing")
+        self.features_ = TfidfFeatures.load(text)
+        size = {"n_tokens": self.features_.n_columns, "n_labels": len(self.labels_)}
+        self.texts_ = load_texts(folder.path("label-texts.safetensors"), **size)
+        index = LexicalIndex(self.texts_)
+        self.members_ = []
+        for number in range(self.config.members):
+            weights = Weights.load(folder.path(f"member-{number}.safetensors"), **size)
+            self.members_.append(folded_model(weights, index, self.config))
+        self._set_prior(self.label_counts_, max(1, int(self.label_counts_.max(initial=1))))

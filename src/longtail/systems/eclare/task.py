@@ -1,0 +1,137 @@
+"""One module's training: documents against the classifiers of clusters (Modules I, II) or of labels (IV)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+
+from longtail.blocks.sparse_product import Bags
+from longtail.losses.bce import bce
+from longtail.losses.grank import grank
+from longtail.losses.softmax import softmax
+from longtail.systems.eclare.config import Loss, NegativesConfig
+from longtail.systems.eclare.network import Network
+from longtail.training.rows import RowTable
+from longtail.training.task import Batch, Task
+
+LOSSES = {"bce": bce, "grank": grank, "softmax": softmax}
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What is to be predicted: clusters or labels.
+
+    Attributes:
+        Y: [documents, targets].
+        texts: the text of each target and of its neighbours, one matrix [targets, tokens] an order.
+        own: the target that is the document itself, or -1: never a wrong answer to learn from.
+        hard: [documents, m] wrong targets that look right, -1 padded.
+    """
+
+    Y: csr_array
+    texts: tuple[csr_array, ...]
+    own: np.ndarray | None = None
+    hard: np.ndarray | None = None
+
+
+class Classify(Task):
+    """Learns which targets a document has, from its positives and a sample of its negatives."""
+
+    def __init__(
+        self,
+        network: Network,
+        tokens: RowTable,
+        refinement: RowTable | None,
+        X: csr_array,
+        targets: Targets,
+        loss: Loss,
+        negatives: NegativesConfig,
+        tail_weight: float = 0.0,
+        validation: Callable[[], Mapping[str, float] | None] = lambda: None,
+    ) -> None:
+        self.module = network
+        self.network = network
+        self.tokens, self.refinement = tokens, refinement
+        self.X, self.targets = X, targets
+        self.n_documents = X.shape[0]
+        self.loss_function = LOSSES[loss]
+        self.negatives = negatives
+        self.validation = validation
+        counts = np.bincount(targets.Y.indices, minlength=targets.Y.shape[1])
+        weight = -tail_weight * np.log(np.maximum(counts, 1)).astype(np.float32)
+        self.log_weight = torch.from_numpy(weight) if tail_weight else None
+
+    def tables(self) -> Mapping[str, RowTable]:
+        """Token embeddings and refinement vectors."""
+        tables = {"tokens": self.tokens}
+        return tables if self.refinement is None else {**tables, "refinement": self.refinement}
+
+    def validate(self) -> Mapping[str, float] | None:
+        """Figures on validation documents."""
+        return self.validation()
+
+    def loss(self, batch: Batch) -> torch.Tensor:
+        """The mean loss of some documents over the targets in question."""
+        Y = self.targets.Y[batch.rows]
+        hard = self._hard_negatives(batch)
+        columns = self._columns(Y, hard, batch)
+        positive, negative = self._groups(Y, hard, columns, batch.rows)
+        bags = Bags.of(self.X[batch.rows], *(text[columns] for text in self.targets.texts))
+        tokens = self.tokens.take(bags.rows)
+        refinement = None if self.refinement is None else self.refinement.take(columns)
+        documents = self.network.documents(bags.matrices[0], tokens)
+        classifiers, _ = self.network.classifiers(bags.matrices[1:], tokens, refinement)
+        scores = documents @ classifiers.T
+        weight = (
+            None if self.log_weight is None else self.log_weight[torch.from_numpy(columns)].to(self.device)
+        )
+        return self.loss_function(scores, positive, negative, weight).mean()
+
+    def _hard_negatives(self, batch: Batch) -> np.ndarray | None:
+        """A few of each document's hard negatives [n, few], -1 padded."""
+        hard, few = self.targets.hard, self.negatives.hard
+        if hard is None or not few:
+            return None
+        rows: np.ndarray = hard[batch.rows]
+        if rows.shape[1] <= few:
+            return rows
+        chosen = np.random.default_rng(batch.seed).random(rows.shape).argpartition(few, axis=1)[:, :few]
+        return np.take_along_axis(rows, chosen, axis=1)
+
+    def _columns(self, Y: csr_array, hard: np.ndarray | None, batch: Batch) -> np.ndarray:
+        """The targets that are scored in this batch, each once."""
+        width = Y.shape[1]
+        used = np.zeros(width, bool)
+        used[Y.indices] = True
+        if hard is not None:
+            used[hard[hard >= 0]] = True
+        if self.negatives.random >= width:
+            used[:] = True
+        else:
+            used[np.random.default_rng(batch.seed + 1).integers(0, width, self.negatives.random)] = True
+        return np.flatnonzero(used)
+
+    def _groups(
+        self, Y: csr_array, hard: np.ndarray | None, columns: np.ndarray, rows: np.ndarray
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Which of the columns are right and which are wrong for each document [n, columns]."""
+        place = np.full(Y.shape[1], -1)
+        place[columns] = np.arange(len(columns))
+        positive = np.zeros((len(rows), len(columns)), bool)
+        positive[np.repeat(np.arange(len(rows)), np.diff(Y.indptr)), place[Y.indices]] = True
+        if self.negatives.scope == "own" and hard is not None:
+            negative = np.zeros_like(positive)
+            documents, slots = np.nonzero(hard >= 0)
+            negative[documents, place[hard[documents, slots]]] = True
+            negative &= ~positive
+        else:
+            negative = ~positive
+        if self.targets.own is not None:
+            own = self.targets.own[rows]
+            inside = np.flatnonzero((own >= 0) & (place[own] >= 0))
+            negative[inside, place[own[inside]]] = False
+        return torch.from_numpy(positive).to(self.device), torch.from_numpy(negative).to(self.device)
