@@ -26,7 +26,7 @@ def ranks(own: np.ndarray, G: np.ndarray, restart: float, rounds: int) -> np.nda
 def test_neighbours_as_in_the_dense_iteration(seed: int, restart: float, rounds: int, size: int) -> None:
     G = graph(seed, density=0.3)
     Y = label_matrix(seed, labels=8)
-    found = personalised_neighbours(Y, G, restart=restart, rounds=rounds, size=size)
+    found = personalised_neighbours(Y, G, restart=restart, rounds=rounds, size=size, bound=8)
     assert found.dtype == np.int32
     assert found.shape == (12, size)
     for own, row in zip(Y.toarray(), found, strict=True):

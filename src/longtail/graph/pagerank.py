@@ -12,8 +12,8 @@ from longtail.graph.pruning import insert_strongest
 from longtail.graph.rows import sorted_rows
 
 FEW_DOCUMENTS = 256
-BOUND = 1000
-"""The labels that a document's walk may be at, so that a dense part of the graph cannot make it slow."""
+BOUND = 4
+"""Times ``size``: at how many labels a document's walk may be; a well-connected graph would lead it everywhere."""
 
 
 def personalised_neighbours(
@@ -23,13 +23,14 @@ def personalised_neighbours(
     restart: float = 0.15,
     rounds: int = 10,
     size: int,
-    bound: int = BOUND,
+    bound: int | None = None,
 ) -> np.ndarray:
     """The ``size`` labels with the highest personalised PageRank that are not the document's own.
 
     Power iteration p <- restart p0 + (1 - restart) p P: p0 is even over the document's labels, P has the rows of G
     divided by their sums (a label without edges keeps what it has). After each round the ``bound`` largest
-    entries of p go on. The hard negatives of the ablation ECLARE-PPR; a document without labels has none.
+    entries of p go on (None: four times ``size``). The hard negatives of the ablation ECLARE-PPR; a document
+    without labels has none.
 
     Shapes:
         Y_rows [n, L], G [L, L] not negative -> int32 [n, size], best first, equal ones by the smaller label,
@@ -39,6 +40,7 @@ def personalised_neighbours(
         raise UsageError(f"the graph is {G.shape}, but there are {Y_rows.shape[1]} labels")
     if not 0 <= restart <= 1:
         raise UsageError(f"restart is a probability between 0 and 1, not {restart}")
+    bound = BOUND * size if bound is None else bound
     if min(size, rounds, bound) < 1:
         raise UsageError(f"size, rounds and bound must be at least 1, not {size}, {rounds} and {bound}")
     own, graph = sorted_rows(Y_rows), sorted_rows(G)
@@ -75,25 +77,41 @@ def _touch(label: int, touched: np.ndarray, is_touched: np.ndarray, n_touched: i
 
 
 @njit(nogil=True, cache=True)
+def _is_weaker(a: int, b: int, mass: np.ndarray) -> bool:
+    return bool(mass[a] < mass[b] or (mass[a] == mass[b] and a > b))
+
+
+@njit(nogil=True, cache=True)
+def _sink(heap: np.ndarray, at: int, mass: np.ndarray) -> None:
+    """Move a label down a heap with the weakest label on top, to where it belongs."""
+    label = heap[at]
+    child = 2 * at + 1
+    while child < len(heap):
+        if child + 1 < len(heap) and _is_weaker(heap[child + 1], heap[child], mass):
+            child += 1
+        if not _is_weaker(heap[child], label, mass):
+            break
+        heap[at] = heap[child]
+        at, child = child, 2 * child + 1
+    heap[at] = label
+
+
+@njit(nogil=True, cache=True)
 def _largest(labels: np.ndarray, mass: np.ndarray, bound: int) -> np.ndarray:
     """The labels with the ``bound`` largest masses (equal ones: the smaller label); other masses become 0."""
+    heap = labels[:bound].copy()
     if len(labels) <= bound:
-        return labels
-    values = mass[labels]
-    smallest = np.partition(values, len(labels) - bound)[len(labels) - bound]
-    room = bound
-    for value in values:
-        room -= value > smallest
-    kept = np.empty(bound, labels.dtype)
-    n = 0
-    for label in np.sort(labels):
-        if mass[label] > smallest or (mass[label] == smallest and room > 0):
-            room -= mass[label] == smallest
-            kept[n] = label
-            n += 1
+        return heap
+    for at in range(bound // 2 - 1, -1, -1):
+        _sink(heap, at, mass)
+    for label in labels[bound:]:
+        if _is_weaker(heap[0], label, mass):
+            mass[heap[0]] = 0
+            heap[0] = label
+            _sink(heap, 0, mass)
         else:
             mass[label] = 0
-    return kept[:n]
+    return heap
 
 
 @njit(nogil=True, cache=True)
@@ -119,8 +137,9 @@ def _rank(
         if len(own) == 0:
             continue
         start = 1.0 / len(own)
-        labels = own.copy()
-        mass[own] = start
+        labels = own
+        for label in own:
+            mass[label] = start
         for _ in range(rounds):
             n_touched = 0
             for label in own:
@@ -136,8 +155,9 @@ def _rank(
                 for p in range(indptr[label], indptr[label + 1]):
                     following[indices[p]] += going * steps[p]
                     n_touched = _touch(indices[p], touched, is_touched, n_touched)
-            is_touched[touched[:n_touched]] = False
-            labels = _largest(touched[:n_touched].copy(), following, bound)
+            for label in touched[:n_touched]:
+                is_touched[label] = False
+            labels = _largest(touched[:n_touched], following, bound)
             mass, following = following, mass
         for label in own:
             mass[label] = 0
