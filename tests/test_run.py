@@ -1,6 +1,7 @@
 """A run: phases with seconds and progress, and what was said."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -60,3 +61,10 @@ def test_messages_are_kept_in_order_and_runs_share_nothing():
     assert run.messages == ["one", "two"]
     assert Run().messages == []
     assert Run().seconds == {}
+
+
+def test_a_run_asks_for_no_checkpoints_unless_told():
+    run = Run()
+    assert (run.checkpoints, run.resume, run.in_stages) == (None, False, False)
+    kept = Run(checkpoints=Path("m.checkpoints"), resume=True)
+    assert (kept.checkpoints, kept.resume) == (Path("m.checkpoints"), True)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from longtail.storage.lock import only_writer
 from longtail.systems import REGISTRY
 from tests.cli.conftest import Call
 from tests.cli.staged_system import PLACE
@@ -106,3 +107,11 @@ def test_a_new_parent_folder_and_strange_files(call: Call, folder: Path, tmp_pat
     assert f"{foreign} holds thesis.tex, which is not longtail's" in answer.err
     assert call("train", folder, "-o", tmp_path / "other", "--system", "dummy", "-q").code == 0
     assert (foreign / "thesis.tex").exists()
+
+
+def test_one_training_at_a_time(call: Call, folder: Path, tmp_path: Path) -> None:
+    with only_writer(tmp_path / "m.checkpoints"):
+        answer = call("train", folder, "-o", tmp_path / "m", "--system", "staged", "-q")
+    assert answer.code == 1
+    assert f"another process is writing {tmp_path / 'm.checkpoints'}" in answer.err
+    assert not (tmp_path / "m").exists()

@@ -1,7 +1,7 @@
 """Two stages with checkpoints in a process of its own, which can wait at a known moment to be killed.
 
-``python -m tests.training.two_stages FOLDER OUTPUT [READY]``: checkpoints in FOLDER, all final weights to
-OUTPUT. With READY, the process touches that file in the middle of the third epoch of the second stage, and waits.
+``python -m tests.training.two_stages FOLDER READY`` keeps checkpoints in FOLDER. In the middle of the third epoch
+of the second stage the process touches the file READY, and waits.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from longtail import threads
 from longtail.run import Run
 from longtail.training.batches import Batch
 from longtail.training.checkpoint import Checkpoints
@@ -79,6 +80,5 @@ def run_both(folder: Path | None, ready: Path | None = None, run: Run | None = N
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    final = run_both(Path(sys.argv[1]), Path(sys.argv[3]) if len(sys.argv) > 3 else None)
-    Path(sys.argv[2]).write_bytes(final)
+    with threads.limit(1):
+        run_both(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -48,7 +48,7 @@ class Checkpoints:
 
     def stage(self, name: str) -> StageFolder:
         """The folder of a stage."""
-        return StageFolder(self.folder / quote(name, safe=" "))
+        return StageFolder(self.folder / quote(name, safe=" ").replace(".", "%2E"))
 
     def begin(self) -> None:
         """Make sure that the folder says whose it is, before anything is kept in it."""

@@ -79,9 +79,9 @@ def _update(
         w, m, v, g = weight[rows[r]], first[rows[r]], second[rows[r]], gradient[r]
         for d in range(len(g)):
             value = g[d] * scale
-            strange += value - value  # NaN for NaN and infinity, else 0
             mean = beta1 * m[d] + rest1 * value
             square = beta2 * v[d] + rest2 * (value * value)
+            strange += square - square  # NaN for NaN and infinity, else 0
             m[d], v[d] = mean, square
             w[d] = w[d] * keep - step_size * mean / (np.sqrt(square) + epsilon)
     return bool(strange == 0)
@@ -108,4 +108,4 @@ def _update_on_device(
     first.index_copy_(0, index, m)
     second.index_copy_(0, index, v)
     weight.index_copy_(0, index, w)
-    return bool(torch.isfinite(value).all())
+    return bool(torch.isfinite(v).all())
