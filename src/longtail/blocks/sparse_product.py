@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -47,9 +47,9 @@ def sparse_product(matrix: csr_array, table: torch.Tensor) -> torch.Tensor:
     Shapes:
         matrix [n, m] sparse, table [m, D] -> [n, D]
     """
+    apply: Callable[[torch.Tensor, csr_array], torch.Tensor] = _Product.apply
     if table.device.type != "cpu":
-        return torch.sparse.mm(_on_device(matrix, table.device), table)
-    apply = cast("Callable[[torch.Tensor, csr_array], torch.Tensor]", _Product.apply)
+        apply = _product_on_device
     return apply(table, matrix)
 
 
@@ -100,6 +100,8 @@ def _multiply(
                 total[d] += weight * source[d]
 
 
-def _on_device(matrix: csr_array, device: torch.device) -> torch.Tensor:
+def _product_on_device(table: torch.Tensor, matrix: csr_array) -> torch.Tensor:
     parts = (torch.from_numpy(matrix.indptr), torch.from_numpy(matrix.indices), torch.from_numpy(matrix.data))
-    return torch.sparse_csr_tensor(*parts, size=matrix.shape, device=device)
+    sparse = torch.sparse_csr_tensor(*parts, size=matrix.shape, device=table.device)
+    product: torch.Tensor = torch.sparse.mm(sparse, table)
+    return product
