@@ -119,7 +119,7 @@ def _balanced(
     if isinstance(centroids, np.ndarray):
         # The only copy of the matrix: its rows get unit length in place.
         rows = centroids[labels].astype(np.float32, copy=False)
-        lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         there = lengths > 0
         rows /= np.where(there, lengths, 1)[:, None]
         codes[there] = balanced_dense_codes(rows if there.all() else rows[there], depth, seed)

@@ -51,7 +51,7 @@ def drop_distant(G: csr_array, embeddings: np.ndarray, max_distance: float = 1.0
     if embeddings.ndim != 2 or len(embeddings) != graph.shape[0]:
         raise UsageError(f"a graph {G.shape} needs an embedding a node, but they are {embeddings.shape}")
     vectors = np.ascontiguousarray(embeddings, dtype=np.float32)
-    norms = np.sqrt(np.einsum("nd,nd->n", vectors, vectors, dtype=np.float64))
+    norms = np.sqrt(np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64))
     wanted = np.empty(len(graph.data), np.bool_)
 
     def mark(rows: tuple[int, int]) -> None:
