@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import numpy as np
@@ -44,29 +45,25 @@ class Optimiser:
         """Update with the learning rates times ``factor``; False if a gradient is not finite."""
         config = self._config
         dense = [p.grad for p in self._parameters if p.grad is not None]
-        norm = torch.nn.utils.get_total_norm(dense) if dense else torch.zeros(())
-        if not bool(torch.isfinite(norm)):
-            return False
-        scale = 1.0
+        rows = {name: table.gradient() for name, table in self._tables.items()}
+        length, scale = _length(dense), 1.0
         if config.clip_norm is not None:
-            rows = [found[1] for table in self._tables.values() if (found := table.gradient()) is not None]
-            length = float(torch.nn.utils.get_total_norm([norm, *rows])) if rows else float(norm)
-            if not torch.isfinite(torch.tensor(length)):
-                return False
+            length = math.hypot(length, _length([found[1] for found in rows.values() if found is not None]))
             scale = min(1.0, config.clip_norm / (length + 1e-6))
-            if scale < 1:
-                for grad in dense:
-                    grad.mul_(scale)
+        if not math.isfinite(length):
+            return False
         if self._dense is not None:
+            if scale < 1:
+                for gradient in dense:
+                    gradient.mul_(scale)
             for group in self._dense.param_groups:
                 group["lr"] = config.lr * factor
             self._dense.step()
         row_lr = (config.lr if config.row_lr is None else config.row_lr) * factor
-        updates = [
-            table.step(row_lr, weight_decay=config.weight_decay, scale=scale)
-            for table in self._tables.values()
-        ]
-        return all(updates)
+        finite = True
+        for name, table in self._tables.items():
+            finite &= table.apply(rows[name], row_lr, weight_decay=config.weight_decay, scale=scale)
+        return finite
 
     def close(self) -> None:
         """Free the moments of the tables."""
@@ -109,3 +106,10 @@ class Optimiser:
         if self._dense is None:
             return {}
         return cast(dict[int, dict[str, torch.Tensor]], self._dense.state_dict()["state"])
+
+
+def _length(tensors: Sequence[torch.Tensor]) -> float:
+    """Of all tensors as one vector."""
+    if not tensors:
+        return 0.0
+    return float(torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(t) for t in tensors])))

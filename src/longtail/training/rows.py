@@ -44,6 +44,8 @@ class RowTable:
     def take(self, rows: np.ndarray) -> torch.Tensor:
         """These rows (rising numbers, each once) as a leaf whose gradient the next ``step`` uses.
 
+        Several takes before a step add up; one of all rows that a batch needs is cheaper.
+
         Shapes:
             rows [r] -> [r, D]
         """
@@ -57,8 +59,7 @@ class RowTable:
 
     def gradient(self) -> tuple[np.ndarray, torch.Tensor] | None:
         """The rows taken since the last step that have a gradient, and the sum of their gradients."""
-        parts = [(rows, leaf.grad) for rows, leaf in self._taken if leaf.grad is not None and len(rows)]
-        found = [(rows, grad) for rows, grad in parts if grad is not None]
+        found = [(rows, leaf.grad) for rows, leaf in self._taken if leaf.grad is not None and len(rows)]
         if not found:
             return None
         if len(found) > 1:
@@ -71,7 +72,17 @@ class RowTable:
 
     def step(self, lr: float, *, weight_decay: float = 0.0, scale: float = 1.0) -> bool:
         """Update the rows taken since the last step; False if a gradient was not finite."""
-        found = self.gradient()
+        return self.apply(self.gradient(), lr, weight_decay=weight_decay, scale=scale)
+
+    def apply(
+        self,
+        found: tuple[np.ndarray, torch.Tensor] | None,
+        lr: float,
+        *,
+        weight_decay: float = 0.0,
+        scale: float = 1.0,
+    ) -> bool:
+        """The same with what ``gradient`` gave, for those who looked at it before."""
         self._taken.clear()
         if found is None:
             return True

@@ -35,22 +35,30 @@ def casting(config: TrainConfig, device: torch.device) -> AbstractContextManager
 
 
 @contextmanager
+def torch_threads() -> Iterator[None]:
+    """Inside, torch uses as many threads as the kernels do; also for what is computed between two stages."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads.jobs())
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+@contextmanager
 def surroundings(task: Task, device: torch.device) -> Iterator[None]:
     """Train inside: weights on ``device``, torch with our number of threads; all as before afterwards.
 
     The weights come back to the CPU, the module in eval mode.
     """
-    before = torch.get_num_threads()
     cards = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices=cards):
-        torch.set_num_threads(threads.jobs())
+    with torch.random.fork_rng(devices=cards), torch_threads():
         try:
             _move(task, device)
             yield
         finally:
             _move(task, torch.device("cpu"))
             task.module.eval()
-            torch.set_num_threads(before)
 
 
 def _move(task: Task, device: torch.device) -> None:

@@ -109,13 +109,13 @@ class _Loop:
                 loss = self.task.loss(piece)
             value = float(loss.detach())
             if not math.isfinite(value):
-                raise self.failure("the loss", pieces[0], value)
+                raise self.failure("the loss", f"{value}", pieces[0])
             share = len(piece.rows) / documents
             torch.autograd.backward(loss * share if share < 1 else loss)
             total += value * share
         step = pieces[0].step
         if not self.optimiser.step(rate_factor(self.config, step, self.steps * self.config.epochs)):
-            raise self.failure("a gradient", pieces[0], math.nan)
+            raise self.failure("a gradient", "not finite", pieces[0])
         return total
 
     def figures(self, epoch: int) -> dict[str, float]:
@@ -151,7 +151,7 @@ class _Loop:
         seen = [record.figures[watch] for record in self.result.history if record.figures]
         return f", {watch} {seen[-1]:.4g}" if seen else ""
 
-    def failure(self, what: str, batch: Batch, value: float) -> TrainingError:
+    def failure(self, what: str, value: str, batch: Batch) -> TrainingError:
         kept = self.keeper.last_path
         where = "" if kept is None else f"; the last good state is in {kept}"
         return TrainingError(
