@@ -1,10 +1,12 @@
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
 
+from longtail import threads
 from longtail.cluster.label_tree import build_label_tree, label_centroids
 
 
@@ -14,8 +16,8 @@ def features(n: int, seed: int = 0, width: int = 30) -> csr_array:
 
 
 @given(n=st.integers(1, 120), leaf=st.integers(1, 20), arity=st.sampled_from([2, 3, 4, 16]))
-def test_every_label_is_in_the_tree_once_and_limits_hold(n: int, leaf: int, arity: int) -> None:
-    tree = build_label_tree(features(n), leaf_size=leaf, arity=arity)
+def test_every_label_is_in_a_balanced_tree_once_and_limits_hold(n: int, leaf: int, arity: int) -> None:
+    tree = build_label_tree(features(n), leaf_size=leaf, arity=arity, balanced=True)
     assert sorted(tree.label_order) == list(range(n))
     assert len(tree.children[0]) == 2
     for level, below in zip(tree.children, tree.children[1:], strict=False):
@@ -24,6 +26,58 @@ def test_every_label_is_in_the_tree_once_and_limits_hold(n: int, leaf: int, arit
         assert np.diff(level).max() <= arity
     assert tree.children[-1][-1] == n
     assert np.diff(tree.children[-1]).max() <= leaf
+
+
+@given(
+    n=st.integers(1, 120),
+    leaf=st.integers(1, 20),
+    arity=st.sampled_from([2, 3, 4, 16]),
+    alike=st.sampled_from([1, 5, 200]),
+)
+def test_every_label_is_in_a_natural_tree_once_and_limits_hold(
+    n: int, leaf: int, arity: int, alike: int
+) -> None:
+    rows = features(n)[np.arange(n) // alike]
+    tree = build_label_tree(rows, leaf_size=leaf, arity=arity)
+    assert sorted(tree.label_order) == list(range(n))
+    assert len(tree.children[0]) == 2
+    for level, below in zip(tree.children, tree.children[1:], strict=False):
+        assert level[0] == 0
+        assert level[-1] == len(below) - 1
+        assert np.diff(level).min() >= 1
+    assert tree.children[-1][-1] == n
+    sizes = np.diff(tree.children[-1])
+    assert 1 <= sizes.min() <= sizes.max() <= 4 * leaf
+    assert arity ** (tree.depth - 2) * leaf < n or tree.depth == 1
+
+
+def test_natural_clusters_keep_alike_labels_together() -> None:
+    # Halving would cut the larger group in two; k-means does not, if it starts with one label of each.
+    group = np.repeat([0, 1], [13, 7])
+    rows = csr_array(np.eye(2, dtype=np.float32)[group])
+    found = [build_label_tree(rows, leaf_size=10, arity=16, seed=seed) for seed in range(10)]
+    assert any(list(tree.children[-1]) in ([0, 13, 20], [0, 7, 20]) for tree in found)
+    halves = build_label_tree(rows, leaf_size=10, arity=16, balanced=True)
+    assert list(halves.children[-1]) == [0, 10, 20]
+
+
+def test_no_label_at_all_makes_an_empty_tree() -> None:
+    for balanced in (False, True):
+        tree = build_label_tree(csr_array((3, 4), dtype=np.float32), leaf_size=2, arity=2, balanced=balanced)
+        assert [list(level) for level in tree.children] == [[0, 0]]
+        assert len(tree.label_order) == 0
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_number_of_threads_does_not_change_the_tree(jobs: int) -> None:
+    rows = features(300)
+    with threads.limit(jobs):
+        tree = build_label_tree(rows, leaf_size=4, arity=8, seed=2)
+    again = build_label_tree(rows, leaf_size=4, arity=8, seed=2)
+    assert (tree.label_order == again.label_order).all()
+    assert all((a == b).all() for a, b in zip(tree.children, again.children, strict=True))
+    other = build_label_tree(rows, leaf_size=4, arity=8, seed=3)
+    assert (tree.label_order != other.label_order).any()
 
 
 def test_a_small_label_set_is_one_cluster() -> None:
@@ -40,7 +94,7 @@ def test_labels_without_features_stay_outside() -> None:
 
 
 def test_halvings_are_spread_evenly_over_the_levels() -> None:
-    tree = build_label_tree(features(512), leaf_size=1, arity=16)
+    tree = build_label_tree(features(512), leaf_size=1, arity=16, balanced=True)
     assert [len(level) - 1 for level in tree.children] == [1, 8, 64, 512]
 
 

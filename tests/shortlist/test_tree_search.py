@@ -19,7 +19,7 @@ def trained(seed: int = 0, prune: float = 0.01) -> tuple[csr_array, LabelTree, T
     rng = np.random.default_rng(seed)
     X = csr_array(random_array((200, 40), density=0.15, rng=rng).astype(np.float32))
     Y = csr_array((random_array((200, N_LABELS), density=0.1, rng=rng) > 0).astype(np.float32))
-    tree = build_label_tree(label_centroids(X, Y), leaf_size=3, arity=2)
+    tree = build_label_tree(label_centroids(X, Y), leaf_size=3, arity=2, balanced=True)
     return X, tree, train_tree(tree, X, Y, SolverConfig(prune=prune))
 
 

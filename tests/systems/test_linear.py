@@ -7,11 +7,12 @@ import pytest
 from scipy.sparse import csr_array
 
 import longtail
-from longtail.errors import ConfigError, UsageError
+from longtail.errors import ConfigError, ModelIntegrityError, UsageError
 from longtail.run import Run
 from longtail.systems.linear import LinearTree
 from longtail.types import Dataset, TopK
 from tests.planted import Parts, parts_of, planted
+from tests.systems.damage import change_json
 
 SMALL = {"leaf_size": 8, "arity": 4}
 
@@ -88,7 +89,7 @@ def test_several_trees_are_averaged_and_saved(tiny: Parts, tmp_path: Path) -> No
     model = LinearTree(tree={**SMALL, "members": 3}).fit(tiny.train)
     assert len(model.trees_) == 3
     singles = [
-        t.top_k(model._transform(tiny.test.documents), 40, beam=10, link="cubed_hinge") for t in model.trees_
+        t.top_k(model._transform(tiny.test.documents), 40, beam=5, link="cubed_hinge") for t in model.trees_
     ]
     dense = sum(TopK(labels, np.exp(scores)).to_csr(40).toarray() for labels, scores in singles) / 3
     answer = model.predict(tiny.test, k=5)
@@ -96,6 +97,33 @@ def test_several_trees_are_averaged_and_saved(tiny: Parts, tmp_path: Path) -> No
     assert same(TopK(answer.labels[:, :2], answer.scores[:, :2]), model.predict(tiny.test, k=2))
     model.save(tmp_path / "model")
     assert same(answer, longtail.load(tmp_path / "model").predict(tiny.test, k=5))
+
+
+def test_short_documents_get_two_trees_unless_told_otherwise(tiny: Parts, tmp_path: Path) -> None:
+    model = LinearTree(tree=SMALL).fit(tiny.train)
+    assert len(model.trees_) == 2
+    model.save(tmp_path / "model")
+    again = longtail.load(tmp_path / "model")
+    assert isinstance(again, LinearTree)
+    assert len(again.trees_) == 2
+    long = csr_array(np.random.default_rng(0).random((len(tiny.train), 201)).astype(np.float32))
+    assert len(LinearTree(tree=SMALL).fit(Dataset.from_matrix(long, tiny.train.Y)).trees_) == 1
+    assert len(LinearTree(tree={**SMALL, "members": 1}).fit(tiny.train).trees_) == 1
+
+
+def test_a_balanced_tree_is_another_tree(tiny: Parts) -> None:
+    balanced = LinearTree(tree={**SMALL, "balanced": True}).fit(tiny.train)
+    sizes = np.diff(balanced.trees_[0].weights.child_ptr)
+    assert sizes.max() <= 8
+    assert precision(balanced, tiny.test) > 70
+
+
+@pytest.mark.parametrize("trees", [0, "2", None])
+def test_a_wrong_number_of_trees_is_an_integrity_error(tiny: Parts, tmp_path: Path, trees: object) -> None:
+    LinearTree(tree=SMALL).fit(tiny.train).save(tmp_path / "model")
+    change_json(tmp_path / "model" / "linear.json", lambda found: found.update(trees=trees))
+    with pytest.raises(ModelIntegrityError, match="is not a number of trees"):
+        longtail.load(tmp_path / "model")
 
 
 def test_the_fields_are_kept_with_the_model(tiny: Parts, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A balanced tree over labels: few, wide levels, with the labels themselves as the last one."""
+"""A tree over labels: few, wide levels, with the labels themselves as the last one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
 
+from longtail import threads
+from longtail.cluster.k_means import spherical_codes
 from longtail.cluster.two_means import balanced_codes
+
+_CLUSTERED = 64
+"""Entries of a centroid that natural clusters are found by: more take longer and make no better trees."""
+_LARGEST_LEAF = 4
+"""A natural cluster that has more than so many times the wanted number of labels is split again."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,18 +52,30 @@ class LabelTree:
         return below[::-1]
 
 
-def build_label_tree(features: csr_array, *, leaf_size: int, arity: int, seed: int = 0) -> LabelTree:
-    """Halve the labels until a cluster has at most ``leaf_size``, then keep every log2(arity)-th level.
+def build_label_tree(
+    features: csr_array, *, leaf_size: int, arity: int, seed: int = 0, balanced: bool = False
+) -> LabelTree:
+    """Cluster the labels, in as few levels as ``arity`` allows.
 
     Args:
         features: a unit-length row a label; a label with an empty row stays outside the tree.
-        leaf_size: the most labels a leaf cluster may have.
-        arity: the most children an inner node may have (rounded down to a power of two).
+        leaf_size: the labels of a leaf cluster: on average about so many (never above four times as many), or
+            at most so many if balanced.
+        arity: the children that an inner node should have at most (if balanced, rounded down to a power of two).
+        balanced: halve the labels again and again instead of looking for natural clusters.
     """
     present = np.flatnonzero(np.diff(features.indptr))
-    n = len(present)
-    halvings = max(0, int(np.ceil(np.log2(max(n, 1) / leaf_size))))
-    codes = balanced_codes(features[present], halvings, seed)
+    build = _equal_clusters if balanced else _natural_clusters
+    children, order = build(features[present], leaf_size, arity, seed)
+    return LabelTree(children, present[order].astype(np.int64))
+
+
+def _equal_clusters(
+    rows: csr_array, leaf_size: int, arity: int, seed: int
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """Halve until a cluster has at most ``leaf_size``, then keep every log2(arity)-th level."""
+    halvings = max(0, int(np.ceil(np.log2(max(rows.shape[0], 1) / leaf_size))))
+    codes = balanced_codes(rows, halvings, seed)
     # Within a cluster labels keep their order, so that a stable sort by cluster is all there is to do.
     order = np.argsort(codes, kind="stable")
     levels = -(-halvings // max(1, int(np.log2(arity))))
@@ -67,7 +86,59 @@ def build_label_tree(features: csr_array, *, leaf_size: int, arity: int, seed: i
         for i in range(levels)
     ]
     children.append(np.searchsorted(codes[order], np.arange(2**halvings + 1)).astype(np.int64))
-    return LabelTree(children, present[order].astype(np.int64))
+    return children, order
+
+
+def _natural_clusters(
+    rows: csr_array, leaf_size: int, arity: int, seed: int
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """Split by k-means level by level, each node into as many children as lead to leaves of about the size."""
+    rows = unit_rows(_largest_entries(rows, _CLUSTERED))
+    n = rows.shape[0]
+    levels, reach = 0, 1
+    while reach * leaf_size < n:
+        levels, reach = levels + 1, reach * arity
+    nodes, children = [np.arange(n)], []
+    for level in range(levels):
+        parts = _split_all(rows, nodes, levels - level, leaf_size, arity, seed)
+        children.append(np.cumsum([0, *map(len, parts)]).astype(np.int64))
+        nodes = [part for of_node in parts for part in of_node]
+    children.append(np.cumsum([0, *map(len, nodes)]).astype(np.int64))
+    return children, np.concatenate(nodes)
+
+
+def _split_all(
+    rows: csr_array, nodes: list[np.ndarray], levels: int, leaf_size: int, arity: int, seed: int
+) -> list[list[np.ndarray]]:
+    """The clusters of each node's labels, ``levels`` above the labels."""
+    # Just above the labels, a cluster that is still too large is split again, its parts beside the others.
+    limit = rows.shape[0] if levels > 1 else _LARGEST_LEAF * leaf_size
+
+    def split(number: int) -> list[np.ndarray]:
+        wanted = round((len(nodes[number]) / leaf_size) ** (1 / levels))
+        clusters = max(1, min(arity, wanted))
+        return _parts(rows, nodes[number], clusters, limit, leaf_size, (seed, levels, number))
+
+    return threads.run_all(split, range(len(nodes)))
+
+
+def _parts(
+    rows: csr_array, members: np.ndarray, wanted: int, limit: int, leaf_size: int, seed: tuple[int, ...]
+) -> list[np.ndarray]:
+    """The members by cluster: about as many clusters as wanted, but none larger than the limit."""
+    codes = spherical_codes(rows[members], wanted, seed)
+    order = np.argsort(codes, kind="stable")
+    finished: list[np.ndarray] = []
+    for number, part in enumerate(np.split(members[order], np.cumsum(np.bincount(codes))[:-1])):
+        if len(part) <= limit:
+            finished.append(part)
+        elif len(part) == len(members):
+            # All alike: nothing to go by.
+            finished += np.array_split(part, -(-len(part) // leaf_size))
+        else:
+            again = -(-len(part) // leaf_size)
+            finished += _parts(rows, part, again, limit, leaf_size, (*seed, number))
+    return finished
 
 
 def label_centroids(X: csr_array, Y: csr_array, *, keep: int = 1000) -> csr_array:

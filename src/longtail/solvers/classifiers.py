@@ -31,7 +31,7 @@ class SolverConfig:
     """Stop when no document violates the optimality conditions by more."""
     max_passes: int = 20
     """Passes over the documents of a node at most."""
-    prune: float = 0.05
+    prune: float = 0.08
     """Weights of smaller magnitude are dropped after training: smaller and faster models."""
 
     def __post_init__(self) -> None:

@@ -15,8 +15,8 @@ from scipy.sparse import csr_array, vstack
 
 from longtail.cluster.label_tree import build_label_tree, label_centroids, unit_rows
 from longtail.errors import ConfigError, ModelIntegrityError, UsageError
-from longtail.metrics.ranking import top_k_of_csr
 from longtail.run import Run
+from longtail.shortlist.tree_average import average_answers
 from longtail.shortlist.tree_search import TreeSearch
 from longtail.shortlist.tree_training import train_tree
 from longtail.shortlist.tree_weights import TreeWeights
@@ -27,8 +27,10 @@ from longtail.text.config import TextConfig
 from longtail.text.tfidf import TfidfFeatures
 from longtail.types import Dataset, Documents, TopK
 
-AVERAGED = 100
+AVERAGED = 50
 """Labels a tree that are averaged at least, when there are several trees."""
+SHORT_ROW, SHORT_MEMBERS = 200, 2
+"""Trees by default where documents have at most so many features on average: there a second one is cheap."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,18 +38,20 @@ class TreeConfig:
     """The shape of the label tree."""
 
     leaf_size: int = 400
-    """Labels in a leaf cluster at most."""
+    """Labels in a leaf cluster: about so many on average, or at most so many if balanced."""
     arity: int = 512
-    """Children of an inner node at most (a power of two): wide trees are shallow, and make fewer mistakes."""
-    members: int = 1
-    """Trees over different random starts whose scores are averaged."""
+    """Children that an inner node should have at most: wide trees are shallow, and make fewer mistakes."""
+    balanced: bool = False
+    """Whether clusters have equal sizes (halves of halves) or those that k-means finds, which is more accurate."""
+    members: int | Literal["auto"] = "auto"
+    """Trees over different random starts whose scores are averaged; auto: two if documents are short, else one."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.leaf_size <= 32768:
             raise ConfigError(f"'leaf_size' must be from 1 to 32768, not {self.leaf_size}")
         if not 2 <= self.arity <= 32768:
             raise ConfigError(f"'arity' must be from 2 to 32768, not {self.arity}")
-        if self.members < 1:
+        if self.members != "auto" and self.members < 1:
             raise ConfigError(f"'members' must be at least 1, not {self.members}")
 
 
@@ -76,7 +80,7 @@ class LinearTree(System):
         """The shape of the tree."""
         solver: SolverConfig = field(default_factory=SolverConfig)
         """How the classifiers are trained; with the logistic loss, scores are probabilities."""
-        beam: int = 10
+        beam: int = 5
         """Nodes of a level that are followed."""
 
         def __post_init__(self) -> None:
@@ -94,12 +98,17 @@ class LinearTree(System):
             X, Y = self._training_matrices(train)
         tree_config = self.config.tree
         self.trees_ = []
-        for member in range(tree_config.members):
+        with run.phase("tree"):
+            centroids = label_centroids(X, Y)
+        for member in range(self._members(X)):
             seed = self.config.seed + member
             with run.phase("tree"):
-                centroids = label_centroids(X, Y)
                 tree = build_label_tree(
-                    centroids, leaf_size=tree_config.leaf_size, arity=tree_config.arity, seed=seed
+                    centroids,
+                    leaf_size=tree_config.leaf_size,
+                    arity=tree_config.arity,
+                    seed=seed,
+                    balanced=tree_config.balanced,
                 )
             children = sum(int(level[-1]) for level in tree.children)
             with run.phase("classifiers", total=children) as phase:
@@ -107,6 +116,12 @@ class LinearTree(System):
         unseen = int((train.label_counts == 0).sum())
         if unseen and self.config.label_text == "none":
             run.say(f"{unseen} labels have no training document and will never be predicted")
+
+    def _members(self, X: csr_array) -> int:
+        members = self.config.tree.members
+        if members == "auto":
+            return SHORT_MEMBERS if X.nnz <= SHORT_ROW * X.shape[0] else 1
+        return members
 
     def _training_matrices(self, train: Dataset) -> tuple[csr_array, csr_array]:
         """Features and labels; with label texts as examples, one more row a label that has a text."""
@@ -156,23 +171,19 @@ class LinearTree(System):
         found = []
         for tree in self.trees_:
             labels, scores = tree.top_k(X, depth, beam=self.config.beam, link=self._link)
-            found.append(TopK(labels, np.exp(scores)))
-        return found[0] if len(found) == 1 else self._average(found, k)
+            found.append((labels, np.exp(scores)))
+        return TopK(*(found[0] if len(found) == 1 else average_answers(found, k, len(self.labels_))))
 
     @property
     def _link(self) -> str:
         return "logistic" if self.config.solver.loss == "logistic" else "cubed_hinge"
 
-    def _average(self, found: list[TopK], k: int) -> TopK:
-        """The mean over trees; a label that a tree did not reach counts 0 there."""
-        total = sum(
-            (part.to_csr(len(self.labels_)) for part in found[1:]), found[0].to_csr(len(self.labels_))
-        )
-        labels, scores = top_k_of_csr(total, k)
-        return TopK(labels, scores / np.float32(len(found)))
-
     def _save_parts(self, folder: Path) -> None:
-        trained_on = {"text": self.features_ is not None, "width": self.width_}
+        trained_on = {
+            "text": self.features_ is not None,
+            "width": self.width_,
+            "trees": len(self.trees_),
+        }
         write_json(folder / "linear.json", trained_on)
         if self.features_ is not None:
             (folder / "features").mkdir()
@@ -189,7 +200,11 @@ class LinearTree(System):
         if trained_on["text"] is not (self.features_ is not None) or known != self.width_:
             raise ModelIntegrityError(f"{folder.root}: the text features are not those of this model")
         self.trees_ = []
-        for number in range(self.config.tree.members):
+        members = self.config.tree.members
+        n_trees = trained_on.get("trees") if members == "auto" else members
+        if not isinstance(n_trees, int) or n_trees < 1:
+            raise ModelIntegrityError(f"{folder.root}: {n_trees!r} is not a number of trees")
+        for number in range(n_trees):
             path = folder.path(f"tree-{number}.safetensors")
             weights = TreeWeights.load(path, n_features=self.width_, n_labels=len(self.labels_))
             self.trees_.append(TreeSearch(weights))
