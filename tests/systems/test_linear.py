@@ -109,6 +109,7 @@ def test_short_documents_get_two_trees_unless_told_otherwise(tiny: Parts, tmp_pa
     long = csr_array(np.random.default_rng(0).random((len(tiny.train), 201)).astype(np.float32))
     assert len(LinearTree(tree=SMALL).fit(Dataset.from_matrix(long, tiny.train.Y)).trees_) == 1
     assert len(LinearTree(tree={**SMALL, "members": 1}).fit(tiny.train).trees_) == 1
+    assert len(LinearTree(tree={"leaf_size": 40}).fit(tiny.train).trees_) == 1
 
 
 def test_a_balanced_tree_is_another_tree(tiny: Parts) -> None:

@@ -100,7 +100,7 @@ class LinearTree(System):
         self.trees_ = []
         with run.phase("tree"):
             centroids = label_centroids(X, Y)
-        for member in range(self._members(X)):
+        for member in range(self._members(X, Y.shape[1])):
             seed = self.config.seed + member
             with run.phase("tree"):
                 tree = build_label_tree(
@@ -117,11 +117,13 @@ class LinearTree(System):
         if unseen and self.config.label_text == "none":
             run.say(f"{unseen} labels have no training document and will never be predicted")
 
-    def _members(self, X: csr_array) -> int:
+    def _members(self, X: csr_array, n_labels: int) -> int:
         members = self.config.tree.members
-        if members == "auto":
-            return SHORT_MEMBERS if X.nnz <= SHORT_ROW * X.shape[0] else 1
-        return members
+        if members != "auto":
+            return members
+        # Without clusters to find, all trees are the same.
+        several = n_labels > self.config.tree.leaf_size and X.nnz <= SHORT_ROW * X.shape[0]
+        return SHORT_MEMBERS if several else 1
 
     def _training_matrices(self, train: Dataset) -> tuple[csr_array, csr_array]:
         """Features and labels; with label texts as examples, one more row a label that has a text."""
