@@ -152,6 +152,11 @@ class LabelSet:
         """Whether any label has a text."""
         return any(self.texts)
 
+    def with_texts(self, texts: Mapping[str, str]) -> LabelSet:
+        """The same labels with new ones behind them, given as texts by id."""
+        extra = None if self.extra is None else [*self.extra, *({} for _ in texts)]
+        return LabelSet([*self.ids, *texts], [*self.texts, *texts.values()], extra)
+
     def extended(self, ids: Iterable[str]) -> LabelSet:
         """The same labels with those of ``ids`` that are new behind them (without text)."""
         new = list(dict.fromkeys(label for label in ids if label not in self.index))

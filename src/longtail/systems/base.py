@@ -129,6 +129,42 @@ class System(ABC):
         """Whether documents must have text (when they have no feature rows)."""
         return True
 
+    def add_labels(
+        self, labels: Mapping[str, str] | Sequence[str], *, examples: Dataset | None = None
+    ) -> Self:
+        """Take labels after training, without learning anew; the scores of the labels there are do not change.
+
+        Args:
+            labels: texts by label id, or ids alone if examples say what they mean.
+            examples: documents that have the new labels (and, the better, some of those there are).
+        """
+        self._check_fitted()
+        if not self.capabilities.new_labels:
+            raise UnsupportedError(f"the system '{self.name}' cannot take labels after training")
+        texts = dict(labels) if isinstance(labels, Mapping) else dict.fromkeys(labels, "")
+        known = [label for label in texts if label in self.labels_.index]
+        if known:
+            raise UsageError(f"the model has the label {known[0]!r} already")
+        if not texts:
+            return self
+        extended = self.labels_.with_texts(texts)
+        if examples is not None:
+            examples = examples.relabelled(extended.extended(examples.labels.ids))
+        counts = np.zeros(len(texts), np.int64)
+        if examples is not None:
+            counts = examples.label_counts[len(self.labels_) : len(extended)].astype(np.int64)
+        unknown = [label for label, n in zip(texts, counts, strict=True) if not texts[label] and not n]
+        if unknown:
+            raise UsageError(f"the label {unknown[0]!r} has neither a text nor an example document")
+        self._add_labels(list(texts.values()), examples)
+        self.labels_ = extended
+        self.label_counts_ = np.concatenate([self.label_counts_, counts])
+        return self
+
+    def _add_labels(self, texts: list[str], examples: Dataset | None) -> None:
+        """Take new labels; ``examples`` has the model's labels, then the new ones, then any others."""
+        raise NotImplementedError
+
     # --- predicting ---------------------------------------------------------------------------------------
 
     def predict(

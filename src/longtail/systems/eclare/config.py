@@ -114,6 +114,9 @@ class NegativesConfig:
     """Hard ones a document and step."""
     random: int = 500
     """Labels drawn at random a step (of all labels), for all documents of the batch."""
+    corrected: bool = True
+    """A negative counts as many times as it would without sampling: rare labels are in few batches, and would
+    be taken for right too easily."""
     scope: Literal["batch", "own"] = "batch"
     """batch: every label in the batch counts for every document; own: just the document's own negatives."""
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from longtail.config import to_dict
 from longtail.run import Run
 from longtail.shortlist.lexical import LexicalIndex
 from longtail.systems.eclare import modules
@@ -17,6 +19,7 @@ from longtail.systems.eclare.inputs import Inputs
 from longtail.systems.eclare.teach_fusion import teach
 from longtail.systems.eclare.validation import Held
 from longtail.systems.eclare.weights import Weights
+from longtail.training.checkpoint import open_for
 from longtail.types import Dataset
 
 TAUGHT_BY = 4000
@@ -27,16 +30,30 @@ def learn(
     train: Dataset, valid: Dataset | None, config: EclareConfig, run: Run
 ) -> tuple[Inputs, list[Folded]]:
     """The training data as matrices, and the members of the ensemble."""
+    checkpoints = open_for(run, fingerprint(train, valid, config))
     inputs = Inputs.of(train, config, run)
     held = None if valid is None else held_documents(valid, inputs, config)
-    members = [learn_member(config, inputs, held, member, run) for member in range(config.members)]
+    members = [
+        learn_member(modules.Course(config, inputs, None, member, run, checkpoints), held)
+        for member in range(config.members)
+    ]
     return inputs, members
 
 
-def learn_member(config: EclareConfig, inputs: Inputs, held: Held | None, member: int, run: Run) -> Folded:
+def fingerprint(train: Dataset, valid: Dataset | None, config: EclareConfig) -> dict[str, Any]:
+    """All that the result depends on: a training that was stopped goes on with nothing else."""
+    return {
+        "system": "eclare",
+        "settings": to_dict(config),
+        "data": train.fingerprint(),
+        "valid": None if valid is None else valid.fingerprint(),
+    }
+
+
+def learn_member(course: modules.Course, held: Held | None) -> Folded:
     """Modules I to IV, then everything folded into matrices."""
-    sample = None if held is None else held.some(config.seed)
-    course = modules.Course(config, inputs, sample, member, run)
+    config, inputs, run = course.config, course.inputs, course.run
+    course = replace(course, held=None if held is None else held.some(config.seed))
     exact = inputs.Y.shape[1] < config.shortlist.exact_below
 
     tokens = modules.embed(course)

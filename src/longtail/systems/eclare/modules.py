@@ -30,6 +30,7 @@ from longtail.systems.eclare.inputs import Inputs, smoothed_texts
 from longtail.systems.eclare.network import Network
 from longtail.systems.eclare.task import Classify, Targets
 from longtail.systems.eclare.validation import Held, figures
+from longtail.training.checkpoint import Checkpoints
 from longtail.training.rows import RowTable
 from longtail.training.train_config import TrainConfig
 from longtail.training.trainer import train
@@ -48,6 +49,7 @@ class Course:
     held: Held | None
     member: int
     run: Run
+    checkpoints: Checkpoints | None = None
 
     @property
     def seed(self) -> int:
@@ -62,7 +64,7 @@ class Course:
     def train(self, task: Classify, config: TrainConfig, stage: str) -> None:
         """Train one module; a member of an ensemble has stages of its own."""
         name = stage if self.member == 0 else f"{stage}-{self.member + 1}"
-        train(task, config, stage=name, seed=self.seed, run=self.run)
+        train(task, config, stage=name, seed=self.seed, run=self.run, checkpoints=self.checkpoints)
 
     def network(self, *, refinement: bool) -> Network:
         """A new network; its random weights depend on the seed alone."""
@@ -100,6 +102,7 @@ def embed(course: Course) -> RowTable:
         config.meta_loss,
         replace(config.negatives, scope="batch"),
         config.tail_weight,
+        config.stages.embed.batch_size,
     )
     course.train(task, config.stages.embed, "embed")
     tokens.forget_moments()
@@ -167,6 +170,7 @@ def shortlister(course: Course, tokens: RowTable) -> Clusters:
         config.meta_loss,
         replace(config.negatives, scope="batch"),
         config.tail_weight,
+        config.stages.shortlist.batch_size,
     )
     course.train(task, config.stages.shortlist, "shortlist")
     sizes = np.bincount(clusters.codes, minlength=clusters.n_clusters)
@@ -280,6 +284,7 @@ def rank(course: Course, tokens: RowTable, hard: np.ndarray | None) -> Ranker:
         config.rank_loss,
         config.negatives,
         config.tail_weight,
+        config.stages.rank.batch_size,
         validation,
     )
     course.train(task, config.stages.rank, "rank")

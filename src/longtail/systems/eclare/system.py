@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
+from longtail import threads
 from longtail.errors import ModelIntegrityError
 from longtail.run import Run
 from longtail.shortlist.candidates import Candidates
@@ -35,6 +36,7 @@ class Eclare(System):
     prior_: TopK
 
     def _fit(self, train: Dataset, valid: Dataset | None, run: Run) -> None:
+        threads.wait_without_spinning()
         from longtail.systems.eclare.learning import learn
 
         inputs, self.members_ = learn(train, valid, self.config, run)
@@ -46,6 +48,18 @@ class Eclare(System):
         found = [member(X) for member in self.members_]
         top = (found[0] if len(found) == 1 else self._average(found)).top_k(k)
         return self._with_prior(top, X)
+
+    def _add_labels(self, texts: list[str], examples: Dataset | None) -> None:
+        from longtail.systems.eclare.new_labels import NewLabels
+
+        new = NewLabels.of(texts, examples, self.features_, self.texts_, self.config)
+        together = csr_array(vstack([self.texts_, new.texts], format="csr"))
+        index = LexicalIndex(together)
+        self.members_ = [
+            folded_model(new.join(member.weights, self.texts_, self.config), index, self.config)
+            for member in self.members_
+        ]
+        self.texts_ = together
 
     def _average(self, found: list[Candidates]) -> Candidates:
         """The mean over members; a label that a member did not look at counts 0 there."""

@@ -51,6 +51,7 @@ class Classify(Task):
         loss: Loss,
         negatives: NegativesConfig,
         tail_weight: float = 0.0,
+        batch_size: int = 255,
         validation: Callable[[], Mapping[str, float] | None] = lambda: None,
     ) -> None:
         self.module = network
@@ -60,9 +61,13 @@ class Classify(Task):
         self.n_documents = X.shape[0]
         self.loss_function = LOSSES[loss]
         self.negatives = negatives
+        self.batch_size = batch_size
         self.validation = validation
         counts = np.bincount(targets.Y.indices, minlength=targets.Y.shape[1])
         weight = -tail_weight * np.log(np.maximum(counts, 1)).astype(np.float32)
+        self.offset = (
+            torch.from_numpy(-np.log(self._chance_in_batch(counts))) if negatives.corrected else None
+        )
         self.log_weight = torch.from_numpy(weight) if tail_weight else None
 
     def tables(self) -> Mapping[str, RowTable]:
@@ -86,10 +91,19 @@ class Classify(Task):
         documents = self.network.documents(bags.matrices[0], tokens)
         classifiers, _ = self.network.classifiers(bags.matrices[1:], tokens, refinement)
         scores = documents @ classifiers.T
+        if self.offset is not None:
+            scores = scores + self.offset[torch.from_numpy(columns)].to(self.device) * negative
         weight = (
             None if self.log_weight is None else self.log_weight[torch.from_numpy(columns)].to(self.device)
         )
         return self.loss_function(scores, positive, negative, weight).mean()
+
+    def _chance_in_batch(self, counts: np.ndarray) -> np.ndarray:
+        """How likely each target is scored in a batch: as a positive of a document, or drawn at random."""
+        batch, width = self.batch_size, len(counts)
+        absent = np.log1p(-np.minimum(counts / max(self.n_documents, 1), 0.999)) * batch
+        absent += np.log1p(-1 / max(width, 2)) * min(self.negatives.random, 10 * width)
+        return np.asarray(np.maximum(-np.expm1(absent), 1e-6), np.float32)
 
     def _hard_negatives(self, batch: Batch) -> np.ndarray | None:
         """A few of each document's hard negatives [n, few], -1 padded."""
