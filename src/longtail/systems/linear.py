@@ -17,6 +17,7 @@ from longtail.cluster.label_tree import build_label_tree, label_centroids, unit_
 from longtail.errors import ConfigError, ModelIntegrityError, UsageError
 from longtail.run import Run
 from longtail.shortlist.tree_average import average_answers
+from longtail.shortlist.tree_cost import with_cost
 from longtail.shortlist.tree_search import TreeSearch
 from longtail.shortlist.tree_training import train_tree
 from longtail.shortlist.tree_weights import TreeWeights
@@ -99,6 +100,14 @@ class LinearTree(System):
         tree_config = self.config.tree
         self.trees_ = []
         with run.phase("tree"):
+            solver = with_cost(
+                self.config.solver,
+                X,
+                Y,
+                leaf_size=tree_config.leaf_size,
+                link=self._link,
+                seed=self.config.seed,
+            )
             centroids = label_centroids(X, Y)
         for member in range(self._members(X, Y.shape[1])):
             seed = self.config.seed + member
@@ -112,7 +121,7 @@ class LinearTree(System):
                 )
             children = sum(int(level[-1]) for level in tree.children)
             with run.phase("classifiers", total=children) as phase:
-                self.trees_.append(TreeSearch(train_tree(tree, X, Y, self.config.solver, seed, phase)))
+                self.trees_.append(TreeSearch(train_tree(tree, X, Y, solver, seed, phase)))
         unseen = int((train.label_counts == 0).sum())
         if unseen and self.config.label_text == "none":
             run.say(f"{unseen} labels have no training document and will never be predicted")

@@ -168,6 +168,9 @@ class EclareConfig(SystemConfig):
     """What Modules I and II minimise (bce is the paper's)."""
     rank_loss: Loss = "grank"
     """What Module IV minimises (bce is the paper's)."""
+    embed_on: Literal["clusters", "labels"] = "labels"
+    """What Module I tells apart: clusters of labels (the paper's), or the labels themselves, whose blocks the
+    ranker then starts from."""
     tail_weight: float = 0.0
     """A positive label of n documents counts n ** -tail_weight in the loss."""
     tokens: Literal["learn", "frozen"] = "learn"

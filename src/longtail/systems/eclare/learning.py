@@ -56,11 +56,11 @@ def learn_member(course: modules.Course, held: Held | None) -> Folded:
     course = replace(course, held=None if held is None else held.some(config.seed))
     exact = inputs.Y.shape[1] < config.shortlist.exact_below
 
-    tokens = modules.embed(course)
-    course = replace(course, inputs=replace(inputs, G=modules.pruned_graph(course, tokens)))
-    clusters = None if exact else modules.shortlister(course, tokens)
+    embedded = modules.embed(course)
+    course = replace(course, inputs=replace(inputs, G=modules.pruned_graph(course, embedded.tokens)))
+    clusters = None if exact else modules.shortlister(course, embedded.tokens)
     hard = modules.hard_negatives(course, clusters)
-    ranker = modules.rank(course, tokens, hard)
+    ranker = modules.rank(course, embedded, hard)
 
     with run.phase("fold"):
         weights = fold(course, clusters, ranker)

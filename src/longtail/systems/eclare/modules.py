@@ -86,11 +86,23 @@ class Course:
 # --- Module I: token embeddings ------------------------------------------------------------------------------
 
 
-def embed(course: Course) -> RowTable:
-    """Token embeddings that tell clusters of labels apart; classifiers are texts alone, no refinement."""
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What Module I leaves: token embeddings, and the network that learnt them."""
+
+    tokens: RowTable
+    network: Network
+
+
+def embed(course: Course) -> Embedded:
+    """Token embeddings that tell clusters of labels (or labels) apart by texts alone, without refinement."""
     config, inputs = course.config, course.inputs
-    with course.run.phase("clusters"):
-        clusters = cluster(course, unit_rows(label_centroids(inputs.X, inputs.Y)))
+    if config.embed_on == "labels":
+        targets = label_targets(course)
+    else:
+        with course.run.phase("clusters"):
+            clusters = cluster(course, unit_rows(label_centroids(inputs.X, inputs.Y)))
+        targets = meta_targets(course, clusters)
     tokens = course.new_tokens()
     network = course.network(refinement=False)
     task = Classify(
@@ -98,7 +110,7 @@ def embed(course: Course) -> RowTable:
         tokens,
         None,
         inputs.X,
-        meta_targets(course, clusters),
+        targets,
         config.meta_loss,
         replace(config.negatives, scope="batch"),
         config.tail_weight,
@@ -106,7 +118,7 @@ def embed(course: Course) -> RowTable:
     )
     course.train(task, config.stages.embed, "embed")
     tokens.forget_moments()
-    return tokens
+    return Embedded(tokens, network)
 
 
 def cluster(course: Course, centroids: csr_array | np.ndarray) -> MetaLabels:
@@ -134,6 +146,13 @@ def meta_targets(course: Course, clusters: MetaLabels) -> Targets:
     texts = unit_rows(csr_array(member.T @ inputs.Z))
     graph = cluster_graph(inputs.G, codes, n, course.config.graph.keep)
     return Targets(Y, smoothed_texts(texts, graph, course.config.classifier))
+
+
+def label_targets(course: Course, hard: np.ndarray | None = None) -> Targets:
+    """The labels themselves."""
+    inputs = course.inputs
+    texts = smoothed_texts(inputs.Z, inputs.G, course.config.classifier)
+    return Targets(inputs.Y, texts, own=inputs.own, hard=hard)
 
 
 # --- Module II: the shortlister --------------------------------------------------------------------------------
@@ -257,16 +276,17 @@ def pruned_graph(course: Course, tokens: RowTable) -> csr_array:
     return drop_distant(course.inputs.G, multiply(course.inputs.Z, tokens.weight.numpy()), far)
 
 
-def rank(course: Course, tokens: RowTable, hard: np.ndarray | None) -> Ranker:
+def rank(course: Course, embedded: Embedded, hard: np.ndarray | None) -> Ranker:
     """The classifiers of the labels, on positives and hard negatives."""
-    config, inputs = course.config, course.inputs
-    targets = Targets(
-        inputs.Y, smoothed_texts(inputs.Z, inputs.G, config.classifier), own=inputs.own, hard=hard
-    )
+    config, inputs, tokens = course.config, course.inputs, embedded.tokens
+    targets = label_targets(course, hard)
     refinement = starting_refinement(course, targets.texts, tokens)
     learnt = config.tokens == "learn"
     own_tokens = RowTable(tokens.weight.clone() if learnt else tokens.weight, frozen=not learnt)
     network = course.network(refinement=refinement is not None)
+    if config.embed_on == "labels":
+        network.document.load_state_dict(embedded.network.document.state_dict())
+        network.blocks.load_state_dict(embedded.network.blocks.state_dict())
 
     def validation() -> dict[str, float] | None:
         if course.held is None:
