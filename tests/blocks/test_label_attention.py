@@ -1,0 +1,55 @@
+"""The attention block against the formulas of Sec. 3.3, computed in numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from longtail.blocks.label_attention import LabelAttention
+
+
+def draw(parts: int, n: int = 5, width: int = 4) -> tuple[LabelAttention, list[torch.Tensor]]:
+    torch.manual_seed(parts)
+    block = LabelAttention(width, parts)
+    with torch.no_grad():
+        block.weigh.weight.mul_(8)  # weights far from even
+    return block.eval(), [torch.randn((n, width)) * (i + 1) for i in range(parts)]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 4])
+def test_it_is_the_formula(parts: int) -> None:
+    block, vectors = draw(parts)
+    T, A = block.transform.weight.detach().numpy(), block.weigh.weight.detach().numpy()
+    z = np.stack([vector.numpy() for vector in vectors])
+    queries = [1 / (1 + np.exp(-np.maximum(part, 0) @ T.T)) for part in z]
+    raised = np.exp(np.concatenate(queries, axis=1) @ A.T)
+    alpha = raised / raised.sum(axis=1, keepdims=True)
+    expected = sum(alpha[:, [i]] * z[i] for i in range(parts))
+    fused, weights = block(vectors)
+    np.testing.assert_allclose(weights.detach().numpy(), alpha, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(fused.detach().numpy(), expected, rtol=1e-4, atol=1e-5)
+    assert fused.shape == (5, 4)
+
+
+def test_weights_sum_to_one_in_training_too() -> None:
+    block, vectors = draw(3)
+    _, weights = block.train()(vectors)
+    assert weights.shape == (5, 3)
+    torch.testing.assert_close(weights.sum(dim=1), torch.ones(5))
+    assert (weights >= 0).all()
+
+
+def test_the_transform_has_spectral_norm_one_and_folds() -> None:
+    block, vectors = draw(2)
+    optimiser = torch.optim.Adam(block.parameters(), lr=0.1)
+    block.train()
+    for _ in range(60):
+        optimiser.zero_grad()
+        torch.autograd.backward((block(vectors)[0] - vectors[0]).square().mean())
+        optimiser.step()
+    block.eval()
+    folded = block.folded_transform()
+    assert 0.95 <= float(torch.linalg.matrix_norm(folded, ord=2)) <= 1.05
+    assert torch.equal(folded, block.transform.weight.detach())
+    assert folded.data_ptr() != block.transform.parametrizations.weight.original.data_ptr()
