@@ -54,11 +54,16 @@ class ClassifierConfig:
     """How the parts become one: weights that depend on the label, or their sum."""
     initialise: Literal["graph", "text", "zero"] = "graph"
     """Refinement vectors start as the neighbours' texts, the label's own text, or nothing (Module III)."""
+    shrink: float = 5.0
+    """The refinement vector of a label of n documents counts n / (n + shrink): what few documents teach is not
+    trusted far; 0: all alike (the paper's)."""
     max_terms: int = 128
     """Terms a label's (smoothed) text keeps at most: those of highest weight."""
 
     def __post_init__(self) -> None:
         _at_least_one(self, "order", "max_terms")
+        if self.shrink < 0:
+            raise ConfigError(f"'shrink' must be at least 0, not {self.shrink}")
         if not self.lte and self.gale == "none" and not self.refinement:
             raise ConfigError("a classifier needs one of 'lte', 'gale' and 'refinement' at least")
 

@@ -77,7 +77,9 @@ def learn_member(course: modules.Course, held: Held | None) -> Folded:
 def fold(course: modules.Course, clusters: modules.Clusters | None, ranker: modules.Ranker) -> Weights:
     """Everything that does not depend on a document, computed once."""
     network, width = ranker.network, course.width
-    classifiers, parts = network.fold(ranker.targets.texts, ranker.tokens, ranker.refinement)
+    classifiers, parts = network.fold(
+        ranker.targets.texts, ranker.tokens, ranker.refinement, ranker.targets.counts
+    )
     G = course.inputs.G
     none = np.zeros((0, width), np.float32)
     cluster_graph = csr_array((0, 0), dtype=np.float32) if clusters is None else clusters.graph

@@ -193,7 +193,7 @@ def shortlister(course: Course, tokens: RowTable) -> Clusters:
     )
     course.train(task, config.stages.shortlist, "shortlist")
     sizes = np.bincount(clusters.codes, minlength=clusters.n_clusters)
-    classifiers, _ = network.fold(targets.texts, frozen, refinement)
+    classifiers, _ = network.fold(targets.texts, frozen, refinement, targets.counts)
     return Clusters(
         tokens=tokens.weight.numpy(),
         residual=network.document.folded().numpy(),
@@ -292,7 +292,7 @@ def rank(course: Course, embedded: Embedded, hard: np.ndarray | None) -> Ranker:
         if course.held is None:
             return None
         documents = Embedding(own_tokens.weight.numpy(), network.document.folded().numpy())(course.held.X)
-        classifiers, _ = network.fold(targets.texts, own_tokens, refinement)
+        classifiers, _ = network.fold(targets.texts, own_tokens, refinement, targets.counts)
         return figures(documents, classifiers, course.held)
 
     task = Classify(

@@ -47,6 +47,12 @@ class Network(nn.Module):
             return Gcn(width, dropout)
         return EmbeddingBlock(width, dropout) if self.config.gale == "block" else nn.Identity()
 
+    def trust(self, counts: np.ndarray) -> torch.Tensor:
+        """How much the refinement vectors of labels with so many documents count [labels, 1]."""
+        shrink = self.config.shrink
+        share = np.ones(len(counts)) if shrink == 0 else counts / (counts + shrink)
+        return torch.from_numpy(share.astype(np.float32))[:, None]
+
     def documents(self, bags: csr_array, tokens: torch.Tensor) -> torch.Tensor:
         """Documents [n, tokens] -> embeddings [n, D] (Sec. 3.1)."""
         embedded: torch.Tensor = self.dropout(torch.relu(self.document(sparse_product(bags, tokens))))
@@ -79,7 +85,11 @@ class Network(nn.Module):
 
     @torch.no_grad()
     def fold(
-        self, texts: Sequence[csr_array], tokens: RowTable, refinement: RowTable | None
+        self,
+        texts: Sequence[csr_array],
+        tokens: RowTable,
+        refinement: RowTable | None,
+        counts: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Every classifier as one matrix [labels, D], and how much each part weighs in it [labels, parts].
 
@@ -91,7 +101,7 @@ class Network(nn.Module):
         for start in range(0, _rows(texts, refinement), FOLDED_AT_ONCE):
             some = slice(start, start + FOLDED_AT_ONCE)
             bags = Bags.of(*(text[some] for text in texts)) if texts else None
-            rows = None if refinement is None else refinement.weight[some]
+            rows = None if refinement is None else refinement.weight[some] * self.trust(counts[some])
             leaf = tokens.weight[torch.from_numpy(bags.rows)] if bags else tokens.weight[:0]
             w, alpha = self.classifiers(bags.matrices if bags else (), leaf, rows)
             classifiers.append(w.cpu().numpy())

@@ -37,6 +37,11 @@ class Targets:
     own: np.ndarray | None = None
     hard: np.ndarray | None = None
 
+    @property
+    def counts(self) -> np.ndarray:
+        """Training documents of each target."""
+        return np.bincount(self.Y.indices, minlength=self.Y.shape[1])
+
 
 class Classify(Task):
     """Learns which targets a document has, from its positives and a sample of its negatives."""
@@ -63,7 +68,8 @@ class Classify(Task):
         self.negatives = negatives
         self.batch_size = batch_size
         self.validation = validation
-        counts = np.bincount(targets.Y.indices, minlength=targets.Y.shape[1])
+        counts = targets.counts
+        self.trust = network.trust(counts)
         weight = -tail_weight * np.log(np.maximum(counts, 1)).astype(np.float32)
         self.offset = (
             torch.from_numpy(-np.log(self._chance_in_batch(counts))) if negatives.corrected else None
@@ -88,6 +94,8 @@ class Classify(Task):
         bags = Bags.of(self.X[batch.rows], *(text[columns] for text in self.targets.texts))
         tokens = self.tokens.take(bags.rows)
         refinement = None if self.refinement is None else self.refinement.take(columns)
+        if refinement is not None:
+            refinement = refinement * self.trust[torch.from_numpy(columns)].to(self.device)
         documents = self.network.documents(bags.matrices[0], tokens)
         classifiers, _ = self.network.classifiers(bags.matrices[1:], tokens, refinement)
         scores = documents @ classifiers.T
