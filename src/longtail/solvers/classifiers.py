@@ -16,7 +16,7 @@ from longtail.solvers.dual_descent import LOGISTIC, SQUARED_HINGE, solve
 _LOSSES = {"squared_hinge": SQUARED_HINGE, "logistic": LOGISTIC}
 _scratch = threading.local()
 
-USUAL_COST = 1.0
+USUAL_COST, USUAL_PRUNE = 1.0, 0.05
 """What ``auto`` means where nothing is known about the data."""
 
 
@@ -35,8 +35,9 @@ class SolverConfig:
     """Stop when no document violates the optimality conditions by more."""
     max_passes: int = 20
     """Passes over the documents of a node at most."""
-    prune: float = 0.08
-    """Weights of smaller magnitude are dropped after training: smaller and faster models."""
+    prune: float | Literal["auto"] = "auto"
+    """Weights of smaller magnitude are dropped after training: smaller and faster models; auto: 0.08 if documents
+    are short, where fewer weights add up, else 0.05."""
 
     def __post_init__(self) -> None:
         for name in ("cost", "tolerance", "max_passes"):
@@ -44,8 +45,9 @@ class SolverConfig:
             if value != "auto" and not value > 0:
                 raise ConfigError(f"'{name}' must be above 0, not {value}")
         for name in ("bias", "prune"):
-            if not getattr(self, name) >= 0:
-                raise ConfigError(f"'{name}' must be 0 or more, not {getattr(self, name)}")
+            value = getattr(self, name)
+            if value != "auto" and not value >= 0:
+                raise ConfigError(f"'{name}' must be 0 or more, not {value}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +89,7 @@ def train_classifiers(
         config.max_passes,
         seed,
     )
-    row_ptr, columns, values = _prune(dense[:-1], config.prune)
+    row_ptr, columns, values = _prune(dense[:-1], USUAL_PRUNE if config.prune == "auto" else config.prune)
     sparse = csr_array((values, columns, row_ptr), shape=(len(features), positives.shape[1]))
     return SparseWeights(features, sparse, np.float32(config.bias) * dense[-1])
 

@@ -6,7 +6,7 @@ belongs to; a beam search follows the best few. Fast to train, fast to ask, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Literal, cast
 
@@ -21,7 +21,7 @@ from longtail.shortlist.tree_cost import with_cost
 from longtail.shortlist.tree_search import TreeSearch
 from longtail.shortlist.tree_training import train_tree
 from longtail.shortlist.tree_weights import TreeWeights
-from longtail.solvers.classifiers import SolverConfig
+from longtail.solvers.classifiers import USUAL_PRUNE, SolverConfig
 from longtail.storage import VerifiedFolder, read_json, write_arrays, write_json
 from longtail.systems.base import Capabilities, System, SystemConfig
 from longtail.text.config import TextConfig
@@ -30,8 +30,10 @@ from longtail.types import Dataset, Documents, TopK
 
 AVERAGED = 50
 """Labels a tree that are averaged at least, when there are several trees."""
-SHORT_ROW, SHORT_MEMBERS = 200, 2
-"""Trees by default where documents have at most so many features on average: there a second one is cheap."""
+SHORT_ROW = 200
+"""Documents that have at most so many features on average are short."""
+SHORT_MEMBERS, SHORT_PRUNE = 2, 0.08
+"""By default, short documents have two trees, since they are cheap, and weights that are pruned more."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,16 +102,10 @@ class LinearTree(System):
         tree_config = self.config.tree
         self.trees_ = []
         with run.phase("tree"):
-            solver = with_cost(
-                self.config.solver,
-                X,
-                Y,
-                leaf_size=tree_config.leaf_size,
-                link=self._link,
-                seed=self.config.seed,
-            )
+            short = X.nnz <= SHORT_ROW * X.shape[0]
+            solver = self._solver(X, Y, short)
             centroids = label_centroids(X, Y)
-        for member in range(self._members(X, Y.shape[1])):
+        for member in range(self._members(short, Y.shape[1])):
             seed = self.config.seed + member
             with run.phase("tree"):
                 tree = build_label_tree(
@@ -126,13 +122,19 @@ class LinearTree(System):
         if unseen and self.config.label_text == "none":
             run.say(f"{unseen} labels have no training document and will never be predicted")
 
-    def _members(self, X: csr_array, n_labels: int) -> int:
+    def _members(self, short: bool, n_labels: int) -> int:
         members = self.config.tree.members
         if members != "auto":
             return members
         # Without clusters to find, all trees are the same.
-        several = n_labels > self.config.tree.leaf_size and X.nnz <= SHORT_ROW * X.shape[0]
-        return SHORT_MEMBERS if several else 1
+        return SHORT_MEMBERS if short and n_labels > self.config.tree.leaf_size else 1
+
+    def _solver(self, X: csr_array, Y: csr_array, short: bool) -> SolverConfig:
+        solver = self.config.solver
+        if solver.prune == "auto":
+            solver = replace(solver, prune=SHORT_PRUNE if short else USUAL_PRUNE)
+        leaf_size, seed = self.config.tree.leaf_size, self.config.seed
+        return with_cost(solver, X, Y, leaf_size=leaf_size, link=self._link, seed=seed)
 
     def _training_matrices(self, train: Dataset) -> tuple[csr_array, csr_array]:
         """Features and labels; with label texts as examples, one more row a label that has a text."""
