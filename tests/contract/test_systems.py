@@ -14,7 +14,17 @@ from longtail.systems.base import System
 from longtail.types import Dataset, Document, Documents, TopK
 from tests.planted import parts_of, planted
 
-FASTEST: dict[str, dict[str, object]] = {"linear": {"tree": {"leaf_size": 8, "arity": 4}}}
+FASTEST: dict[str, dict[str, object]] = {
+    "linear": {"tree": {"leaf_size": 8, "arity": 4}},
+    "eclare": {
+        "width": 16,
+        "text": {"kind": "word"},
+        "shortlist": {"exact_below": 0, "beam": 4, "lexical": 3},
+        "stages": {
+            stage: {"epochs": 3, "lr": 0.02, "batch_size": 64} for stage in ("embed", "shortlist", "rank")
+        },
+    },
+}
 """Settings that make a system exercise all its parts on small data."""
 
 
