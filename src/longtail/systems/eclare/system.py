@@ -33,7 +33,7 @@ class Eclare(System):
     features_: TfidfFeatures
     texts_: csr_array
     members_: list[Folded]
-    prior_: TopK
+    _prior: TopK | None = None
 
     def _fit(self, train: Dataset, valid: Dataset | None, run: Run) -> None:
         threads.wait_without_spinning()
@@ -41,7 +41,7 @@ class Eclare(System):
 
         inputs, self.members_ = learn(train, valid, self.config, run)
         self.features_, self.texts_ = inputs.features, inputs.Z
-        self._set_prior(train.label_counts, len(train))
+        self._prior = None
 
     def _predict_batch(self, documents: Documents, k: int) -> TopK:
         X = self.features_.transform(documents.joined(self.config.fields))
@@ -60,30 +60,33 @@ class Eclare(System):
             for member in self.members_
         ]
         self.texts_ = together
+        self._prior = None
 
     def _average(self, found: list[Candidates]) -> Candidates:
         """The mean over members; a label that a member did not look at counts 0 there."""
-        n_labels = len(self.labels_)
-        total = sum((part.to_csr(n_labels) for part in found[1:]), found[0].to_csr(n_labels))
-        total.sort_indices()
-        return Candidates.from_csr(csr_array(total / np.float32(len(found))))
+        every = found[0]
+        for part in found[1:]:
+            every = every.union(part)
+        total = sum((part.union(every, fill=0.0).scores for part in found), np.zeros(1, np.float32))
+        return every.with_scores(total / np.float32(len(found)))
 
-    def _set_prior(self, counts: np.ndarray, n_documents: int) -> None:
-        """The most frequent labels: the answer to a document of which no word is known."""
-        order = np.argsort(-counts, kind="stable")[:100]
-        shares = (counts[order] / n_documents).astype(np.float32)
-        self.prior_ = TopK(order[None, :].astype(np.int64), shares[None, :])
+    def _most_frequent(self) -> TopK:
+        """The most frequent labels and their shares: the answer to a document of which no word is known."""
+        order = np.argsort(-self.label_counts_, kind="stable")[:100]
+        shares = np.minimum(self.label_counts_[order] / self.facts_.documents, 1)
+        return TopK(order[None, :].astype(np.int32), shares[None, :].astype(np.float32))
 
     def _with_prior(self, top: TopK, X: csr_array) -> TopK:
         unknown = np.diff(X.indptr) == 0
         if not unknown.any():
             return top
-        k = min(top.labels.shape[1], self.prior_.labels.shape[1])
+        prior = self._prior = self._prior or self._most_frequent()
+        k = min(top.k, prior.k)
         labels, scores = top.labels.copy(), top.scores.copy()
         labels[unknown] = -1
         scores[unknown] = 0
-        labels[unknown, :k] = self.prior_.labels[:, :k]
-        scores[unknown, :k] = self.prior_.scores[:, :k]
+        labels[unknown, :k] = prior.labels[:, :k]
+        scores[unknown, :k] = prior.scores[:, :k]
         return TopK(labels, scores)
 
     def _save_parts(self, folder: Path) -> None:
@@ -106,4 +109,3 @@ class Eclare(System):
         for number in range(self.config.members):
             weights = Weights.load(folder.path(f"member-{number}.safetensors"), **size)
             self.members_.append(folded_model(weights, index, self.config))
-        self._set_prior(self.label_counts_, max(1, int(self.label_counts_.max(initial=1))))
