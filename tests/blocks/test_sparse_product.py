@@ -64,7 +64,9 @@ def test_bags_over_their_rows_are_the_matrices_over_the_whole_table() -> None:
     bags = Bags.of(*matrices)
     assert len(bags.rows) < 40
     for small, whole in zip(bags.matrices, matrices, strict=True):
-        assert (sparse_product(small, table[torch.from_numpy(bags.rows)]) == sparse_product(whole, table)).all()
+        assert (
+            sparse_product(small, table[torch.from_numpy(bags.rows)]) == sparse_product(whole, table)
+        ).all()
 
 
 def test_nothing_in_play() -> None:

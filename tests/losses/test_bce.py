@@ -28,7 +28,9 @@ def test_weights_are_those_of_positives_alone() -> None:
     scores, right, wrong = draw(seed=2)
     weight = torch.linspace(0.5, 3, scores.shape[1], dtype=torch.float64)
     nobody = torch.zeros_like(right)
-    expected = (torch.nn.functional.softplus(-scores) * right * weight).sum(dim=1) + bce(scores, nobody, wrong)
+    expected = (torch.nn.functional.softplus(-scores) * right * weight).sum(dim=1) + bce(
+        scores, nobody, wrong
+    )
     torch.testing.assert_close(bce(scores, right, wrong, weight.log()), expected)
 
 

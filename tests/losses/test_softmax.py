@@ -36,7 +36,8 @@ def test_weights_multiply_a_positive_and_leave_the_number_of_positives() -> None
     scores, right, wrong = draw(seed=2)
     weight = torch.linspace(0.5, 3, scores.shape[1], dtype=torch.float64)
     expected = [
-        torch.stack([weight[p] * each_positive(row, no, int(p)) for p in yes.nonzero()[:, 0]]).sum() / yes.sum()
+        torch.stack([weight[p] * each_positive(row, no, int(p)) for p in yes.nonzero()[:, 0]]).sum()
+        / yes.sum()
         for row, yes, no in zip(scores, right, wrong, strict=True)
     ]
     torch.testing.assert_close(softmax(scores, right, wrong, weight.log()), torch.stack(expected))
