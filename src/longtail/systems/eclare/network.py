@@ -73,15 +73,15 @@ class Network(nn.Module):
 
     @torch.no_grad()
     def folded_blocks(self) -> np.ndarray:
-        """The residual matrices of the texts' blocks [texts, D, D]; zeros where there is no block."""
+        """The matrices of the texts' blocks [texts, D, D]; zeros where there is no block."""
         width = self.document.width
-        folded = [
-            block.folded().numpy()
-            if isinstance(block, EmbeddingBlock)
-            else np.zeros((width, width), np.float32)
-            for block in self.blocks
-        ]
-        return np.stack(folded) if folded else np.zeros((0, width, width), np.float32)
+        folded = np.zeros((len(self.blocks), width, width), np.float32)
+        for matrix, block in zip(folded, self.blocks, strict=True):
+            if isinstance(block, EmbeddingBlock):
+                matrix[:] = block.folded().numpy()
+            elif isinstance(block, Gcn):
+                matrix[:] = block.linear.weight.numpy()
+        return folded
 
     @torch.no_grad()
     def fold(

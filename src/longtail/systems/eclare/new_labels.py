@@ -82,8 +82,10 @@ def _with_new_rows(weights: Weights, config: EclareConfig, known_texts: csr_arra
     texts = csr_array(vstack([known_texts, new.texts], format="csr"))
     smooth = [rows[old:] for rows in smoothed_texts(texts, graph, config.classifier)]
     parts = [
-        through_block(text @ weights.tokens, block, config)
-        for text, block in zip(smooth, weights.blocks, strict=True)
+        through_block(text @ weights.tokens, block, gcn=config.classifier.gale == "gcn" and order > 0)
+        for order, (text, block) in enumerate(
+            zip(smooth, weights.blocks, strict=True), start=0 if config.classifier.lte else 1
+        )
     ]
     if config.classifier.refinement:
         parts.append(refinement_of(weights, new.edges, new.examples))
@@ -102,12 +104,9 @@ def _with_new_rows(weights: Weights, config: EclareConfig, known_texts: csr_arra
     )
 
 
-def through_block(x: np.ndarray, block: np.ndarray, config: EclareConfig) -> np.ndarray:
-    """What the network's block does to rows [n, D]."""
-    if config.classifier.gale == "gcn" and not config.classifier.lte:
-        out = np.maximum(x @ block.T, 0)
-    else:
-        out = x + np.maximum(x, 0) @ block.T
+def through_block(x: np.ndarray, block: np.ndarray, *, gcn: bool) -> np.ndarray:
+    """What the network's block (or its plain GCN layer) does to rows [n, D]."""
+    out = np.maximum(x @ block.T, 0) if gcn else x + np.maximum(x, 0) @ block.T
     return np.asarray(out, np.float32)
 
 
