@@ -1,0 +1,143 @@
+"""What ECLARE learns from: own labels, texts that the graph has smoothed, words that stand in for a text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from longtail.run import Run
+from longtail.systems.eclare.config import ClassifierConfig
+from longtail.systems.eclare.inputs import Inputs, own_labels, smoothed_texts, strongest_terms
+from longtail.types import Dataset, Document, Documents, LabelSet
+from tests.planted import Parts
+from tests.systems.eclare.worlds import config_of
+
+
+def sparse(rows: list[list[float]]) -> csr_array:
+    return csr_array(np.array(rows, np.float32))
+
+
+def with_ids(ids: list[str], tags: list[list[str]], labels: list[str]) -> Dataset:
+    documents = Documents.of([Document(name, text=f"text {name}") for name in ids])
+    return Dataset.from_texts(documents, tags, {label: f"label {label}" for label in labels})
+
+
+def test_a_document_that_is_a_label_knows_its_own() -> None:
+    data = with_ids(["a", "b", "z"], [["b"], ["c"], ["a"]], ["a", "b", "c"])
+    assert own_labels(data).tolist() == [0, 1, -1]
+
+
+def test_ids_that_mean_something_else_make_no_own_labels() -> None:
+    data = with_ids(["a", "b", "z"], [["b"], ["b", "c"], ["a"]], ["a", "b", "c"])
+    assert own_labels(data).tolist() == [-1, -1, -1]
+
+
+def test_smoothed_texts_are_powers_of_the_graph_times_the_texts() -> None:
+    rng = np.random.default_rng(0)
+    Z, G = rng.random((6, 9), np.float32), rng.random((6, 6), np.float32)
+    Z[Z < 0.5] = 0
+    G[G < 0.6] = 0
+    config = ClassifierConfig(order=3)
+    texts = smoothed_texts(csr_array(Z), csr_array(G), config)
+    assert len(texts) == 4
+    for power, text in enumerate(texts):
+        np.testing.assert_allclose(text.toarray(), np.linalg.matrix_power(G, power) @ Z, rtol=1e-5)
+    without_lte = smoothed_texts(csr_array(Z), csr_array(G), replace(config, lte=False))
+    assert [text.toarray().tolist() for text in without_lte] == [
+        text.toarray().tolist() for text in texts[1:]
+    ]
+    alone = smoothed_texts(csr_array(Z), csr_array(G), replace(config, gale="none"))
+    assert [text.toarray().tolist() for text in alone] == [texts[0].toarray().tolist()]
+
+
+def test_texts_are_cut_to_their_strongest_terms() -> None:
+    rows = sparse([[0.1, 0.4, 0.2, 0.3], [0, 0, 0.5, 0], [0, 0, 0, 0]])
+    cut = strongest_terms(rows, 2).toarray()
+    np.testing.assert_array_equal(cut, np.array([[0, 0.4, 0, 0.3], [0, 0, 0.5, 0], [0] * 4], np.float32))
+    texts = smoothed_texts(rows, csr_array(np.eye(3, dtype=np.float32)), ClassifierConfig(max_terms=2))
+    assert all((text.toarray() == cut).all() for text in texts)
+
+
+def test_documents_and_label_texts_share_unit_rows_of_one_vocabulary(tiny: Parts) -> None:
+    inputs = Inputs.of(tiny.train, config_of(), Run())
+    assert inputs.X.shape[1] == inputs.Z.shape[1] == inputs.features.n_columns
+    assert (inputs.Y.toarray() == (tiny.train.Y.toarray() > 0)).all()
+    for rows in (inputs.X, inputs.Z):
+        lengths = np.sqrt(rows.multiply(rows).sum(axis=1))
+        there = np.diff(rows.indptr) > 0
+        np.testing.assert_allclose(lengths[there], 1, rtol=1e-5)
+    assert (np.diff(inputs.Z.indptr) > 0).all()
+
+
+def test_a_label_without_text_has_the_mean_of_its_documents() -> None:
+    data = Dataset.from_texts(
+        ["red apple", "red pear", "blue plum"],
+        [["mute"], ["mute", "pear"], ["pear"]],
+        {"mute": "", "pear": "pear", "lost": ""},
+    )
+    run = Run()
+    inputs = Inputs.of(data, config_of(), run)
+    assert run.messages == ["2 labels have no text: the words of their documents stand in for it"]
+    mean = (inputs.X[[0]] + inputs.X[[1]]).toarray()[0]
+    np.testing.assert_allclose(inputs.Z.toarray()[0], mean / np.linalg.norm(mean), rtol=1e-5)
+    np.testing.assert_array_equal(inputs.Z.toarray()[1], inputs.features.transform(["pear"]).toarray()[0])
+    assert inputs.Z[[2]].nnz == 0
+    # What every label has is said of nobody.
+    run = Run()
+    named = LabelSet(data.labels.ids, ["mute", "pear", "lost"])
+    Inputs.of(replace(data, labels=named), config_of(), run)
+    assert run.messages == []
+
+
+def test_the_graph_comes_from_training_rows_alone(tiny: Parts) -> None:
+    config = config_of()
+    before = Inputs.of(tiny.train, config, Run()).G
+    fewer = Inputs.of(tiny.train.take(range(60)), config, Run()).G
+    assert (before != fewer).nnz > 0
+    # Weights of labels are not looked at: the graph is of which labels a document has.
+    heavier = replace(tiny.train, Y=csr_array(tiny.train.Y * np.float32(3)))
+    assert (before != Inputs.of(heavier, config, Run()).G).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("graph", "other"),
+    [
+        ({"kind": "walk"}, {"kind": "cooccurrence"}),
+        ({"normalisation": "symmetric"}, {"normalisation": "perron"}),
+        ({"length": 400}, {"length": 20}),
+        ({"restart": 0.8}, {"restart": 0.1}),
+        ({"keep": 10}, {"keep": 2}),
+        ({"head_above": 500}, {"head_above": 10}),
+    ],
+)
+def test_every_setting_of_the_graph_changes_it(
+    tiny: Parts, graph: dict[str, object], other: dict[str, object]
+) -> None:
+    one, two = (Inputs.of(tiny.train, config_of(graph=setting), Run()) for setting in (graph, other))
+    assert (one.G != two.G).nnz > 0
+
+
+def test_the_kinds_of_graph(tiny: Parts) -> None:
+    none = Inputs.of(tiny.train, config_of(graph={"kind": "none"}), Run())
+    assert (none.G.toarray() == np.eye(40)).all()
+    perron = Inputs.of(tiny.train, config_of(graph={"normalisation": "perron"}), Run()).G
+    np.testing.assert_allclose(perron.toarray(), perron.toarray().T, rtol=1e-5)
+    few = Inputs.of(tiny.train, config_of(graph={"keep": 2}), Run()).G
+    assert np.diff(few.indptr).max() == 2
+    # Whatever two labels share documents are neighbours, and no others.
+    together = Inputs.of(tiny.train, config_of(graph={"kind": "cooccurrence", "keep": 40}), Run())
+    shared = (together.Y.T @ together.Y).toarray() > 0
+    np.fill_diagonal(shared, True)
+    assert ((together.G.toarray() > 0) == shared).all()
+
+
+def test_head_labels_are_cut_out_of_the_graph(tiny: Parts) -> None:
+    inputs = Inputs.of(tiny.train, config_of(graph={"head_above": 10}), Run())
+    assert (inputs.heads == (tiny.train.label_counts > 10)).all()
+    assert 0 < inputs.heads.sum() < 40
+    G = inputs.G.toarray()
+    assert (G[inputs.heads] == np.eye(40)[inputs.heads]).all()
+    assert (G[:, inputs.heads] == np.eye(40)[:, inputs.heads]).all()
