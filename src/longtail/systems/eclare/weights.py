@@ -11,6 +11,20 @@ from scipy.sparse import csr_array
 
 from longtail.errors import ModelIntegrityError
 from longtail.storage import read_arrays
+from longtail.systems.eclare.fusion import EVIDENCE
+
+WHOLE_NUMBERS = frozenset(
+    {
+        "member_ptr",
+        "members",
+        "graph_indptr",
+        "graph_indices",
+        "cluster_graph_indptr",
+        "cluster_graph_indices",
+        "group",
+    }
+)
+"""Arrays of whole numbers; all others are float32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +97,34 @@ class Weights:
         return weights
 
     def _first_fault(self, n_tokens: int, n_labels: int) -> str | None:
-        width = self.tokens.shape[-1]
-        K, groups, parts = len(self.cluster_classifiers), len(self.fusion_start), len(self.blocks)
-        shapes: Mapping[str, tuple[int, ...]] = {
+        for name, array in self.arrays().items():
+            if array.dtype.kind != "i" if name in WHOLE_NUMBERS else array.dtype != np.float32:
+                return f"{name} has values of the type {array.dtype}"
+        for name, shape in self._shapes(n_tokens, n_labels).items():
+            if getattr(self, name).shape != shape:
+                return f"{name} is {getattr(self, name).shape}, not {shape}"
+        for name in ("graph", "cluster_graph"):
+            if not _is_graph(*(getattr(self, f"{name}_{part}") for part in ("indptr", "indices", "data"))):
+                return f"{name} is not a sparse matrix"
+        once = np.array_equal(np.sort(self.members), np.arange(len(self.members)))
+        if not _rises(self.member_ptr, len(self.members)) or not once:
+            return "not every label is in one of its clusters"
+        if len(self.fusion_start) and not _within(self.group, len(self.fusion_start)):
+            return "its groups of labels do not fit together"
+        if not all(np.isfinite(array).all() for array in self.arrays().values()):
+            return "it has values that are not finite"
+        return None
+
+    def _shapes(self, n_tokens: int, n_labels: int) -> Mapping[str, tuple[int, ...]]:
+        """What the arrays must be; those that a switch leaves out have no rows."""
+        width, parts = self.tokens.shape[-1], self.parts.shape[-1]
+        K, groups, attends = (
+            len(self.cluster_classifiers),
+            len(self.fusion_start),
+            len(self.attention_weigh) > 0,
+        )
+        has_refinement = len(self.blocks) < parts
+        return {
             "tokens": (n_tokens, width),
             "residual": (width, width),
             "classifiers": (n_labels, width),
@@ -96,23 +135,14 @@ class Weights:
             "members": (n_labels if K else 0,),
             "graph_indptr": (n_labels + 1,),
             "cluster_graph_indptr": (K + 1,),
+            "fusion_weights": (groups, len(EVIDENCE)),
+            "fusion_start": (groups,),
             "group": (n_labels,),
-            "blocks": (parts, width, width),
+            "blocks": (parts - has_refinement, width, width),
+            "attention_transform": (width if attends else 0, width),
+            "attention_weigh": (parts, parts * width) if attends else (0, width),
+            "parts": (n_labels, parts),
         }
-        for name, shape in shapes.items():
-            if getattr(self, name).shape != shape:
-                return f"{name} is {getattr(self, name).shape}, not {shape}"
-        for name in ("graph", "cluster_graph"):
-            if not _is_graph(*(getattr(self, f"{name}_{part}") for part in ("indptr", "indices", "data"))):
-                return f"{name} is not a sparse matrix"
-        if not _rises(self.member_ptr, len(self.members)) or not _within(self.members, n_labels):
-            return "its clusters have labels that the model does not have"
-        if groups and (not _within(self.group, groups) or len(self.fusion_weights) != groups):
-            return "its groups of labels do not fit together"
-        floats = (name for name, array in self.arrays().items() if array.dtype.kind == "f")
-        if not all(np.isfinite(getattr(self, name)).all() for name in floats):
-            return "it has values that are not finite"
-        return None
 
 
 def load_texts(path: Path, *, n_tokens: int, n_labels: int) -> csr_array:
@@ -121,8 +151,10 @@ def load_texts(path: Path, *, n_tokens: int, n_labels: int) -> csr_array:
     if set(arrays) != {"indptr", "indices", "data"}:
         raise ModelIntegrityError(f"{path} has not the arrays of label texts")
     indptr, indices, data = arrays["indptr"], arrays["indices"], arrays["data"]
-    fits = len(indptr) == n_labels + 1 and len(indices) == len(data) and _rises(indptr, len(indices))
-    if not fits or not _within(indices, n_tokens) or not np.isfinite(data).all():
+    kinds = "".join(array.dtype.kind for array in (indptr, indices, data)) == "iif"
+    fits = kinds and len(indptr) == n_labels + 1 and len(indices) == len(data)
+    fits = fits and _rises(indptr, len(indices)) and _within(indices, n_tokens)
+    if not fits or not np.isfinite(data).all():
         raise ModelIntegrityError(f"{path} has not the label texts of this model")
     return csr_array((data, indices, indptr), shape=(n_labels, n_tokens))
 
