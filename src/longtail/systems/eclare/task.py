@@ -109,8 +109,10 @@ class Classify(Task):
     def _chance_in_batch(self, counts: np.ndarray) -> np.ndarray:
         """How likely each target is scored in a batch: as a positive of a document, or drawn at random."""
         batch, width = self.batch_size, len(counts)
+        if self.negatives.random >= width:
+            return np.ones(width, np.float32)
         absent = np.log1p(-np.minimum(counts / max(self.n_documents, 1), 0.999)) * batch
-        absent += np.log1p(-1 / max(width, 2)) * min(self.negatives.random, 10 * width)
+        absent += np.log1p(-1 / max(width, 2)) * self.negatives.random
         return np.asarray(np.maximum(-np.expm1(absent), 1e-6), np.float32)
 
     def _hard_negatives(self, batch: Batch) -> np.ndarray | None:
