@@ -1,0 +1,38 @@
+"""The weighted sum of what is known of a candidate, by groups of labels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from longtail.shortlist.candidates import Candidates
+from longtail.systems.eclare.fusion import BINS, EVIDENCE, Fusion, groups_of
+
+
+def test_groups_begin_at_their_frequencies() -> None:
+    assert groups_of(np.array([0, 1, 2, 3, 4, 5, 10**6])).tolist() == [0, 1, 2, 3, 3, 4, len(BINS)]
+
+
+def test_the_score_is_the_weighted_sum_of_the_label_s_group() -> None:
+    rng = np.random.default_rng(0)
+    group = groups_of(np.array([0, 7, 1000]))
+    weights = rng.standard_normal((len(BINS) + 1, len(EVIDENCE))).astype(np.float32)
+    start = rng.standard_normal(len(BINS) + 1).astype(np.float32)
+    candidates = Candidates.from_counts(
+        np.array([3, 0, 2]), np.array([0, 1, 2, 0, 2], np.int32), np.zeros(5, np.float32)
+    )
+    evidence = rng.standard_normal((5, len(EVIDENCE))).astype(np.float32)
+    found = Fusion(weights, start, group)(candidates, evidence)
+    own = group[candidates.ids]
+    total = (weights[own] * evidence).sum(axis=1) + start[own]
+    np.testing.assert_allclose(found.scores, 1 / (1 + np.exp(-total)), rtol=1e-5)
+    assert (found.ids == candidates.ids).all()
+    assert (found.indptr == candidates.indptr).all()
+
+
+def test_untaught_it_is_the_ranker_s_score_for_all() -> None:
+    fusion = Fusion.untaught(np.array([0, 3, 900]))
+    candidates = Candidates.from_counts(np.array([3]), np.arange(3, dtype=np.int32), np.zeros(3, np.float32))
+    evidence = np.array([[0.0, 9, 9, 9], [1, 9, 9, 9], [-2, 9, 9, 9]], np.float32)
+    np.testing.assert_allclose(
+        fusion(candidates, evidence).scores, 1 / (1 + np.exp([-0.0, -1, 2])), rtol=1e-6
+    )

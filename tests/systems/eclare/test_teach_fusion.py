@@ -1,0 +1,114 @@
+"""The weights of a fusion follow what tells right labels from wrong ones in the data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from longtail.shortlist.candidates import Candidates
+from longtail.systems.eclare.fusion import EVIDENCE, Fusion, groups_of
+from longtail.systems.eclare.teach_fusion import teach
+from longtail.systems.eclare.validation import Held
+
+LABELS, DOCUMENTS = 12, 150
+RARE = np.arange(6)
+COUNTS = np.where(np.arange(LABELS) < 6, 1, 200)
+
+
+def world(seed: int = 0) -> tuple[Candidates, np.ndarray, csr_array, Held]:
+    """Every label is a candidate of every document; each document has one rare and one frequent label."""
+    rng = np.random.default_rng(seed)
+    right = np.zeros((DOCUMENTS, LABELS), np.float32)
+    right[np.arange(DOCUMENTS), rng.integers(0, 6, DOCUMENTS)] = 1
+    right[np.arange(DOCUMENTS), rng.integers(6, 12, DOCUMENTS)] = 1
+    ids = np.tile(np.arange(LABELS, dtype=np.int32), DOCUMENTS)
+    candidates = Candidates.from_counts(np.full(DOCUMENTS, LABELS), ids, np.zeros(len(ids), np.float32))
+    evidence = rng.standard_normal((len(ids), len(EVIDENCE))).astype(np.float32)
+    Y = csr_array(right)
+    held = Held(csr_array((DOCUMENTS, 2), dtype=np.float32), Y, None, COUNTS, 1000)
+    return candidates, evidence, Y, held
+
+
+def found_first(fusion: Fusion, candidates: Candidates, evidence: np.ndarray, Y: csr_array) -> float:
+    top = fusion(candidates, evidence).top_k(1).labels[:, 0]
+    return float(Y.toarray()[np.arange(DOCUMENTS), top].mean())
+
+
+@pytest.mark.parametrize("kind", range(len(EVIDENCE)))
+def test_the_kind_that_tells_right_from_wrong_gets_the_weight(kind: int) -> None:
+    candidates, evidence, Y, held = world()
+    evidence[:, kind] += 3 * Y.toarray().ravel()
+    fusion = teach(candidates, evidence, held, balance=0.0)
+    assert fusion.weights.shape == (9, len(EVIDENCE))
+    used = fusion.weights[np.unique(groups_of(COUNTS))]
+    assert (used.argmax(axis=1) == kind).all()
+    others = np.delete(used, kind, axis=1)
+    assert (used[:, [kind]] > 3 * np.abs(others)).all()
+    fresh, more, Y, _ = world(seed=1)
+    more[:, kind] += 3 * Y.toarray().ravel()
+    assert found_first(fusion, fresh, more, Y) > 0.8
+
+
+def test_groups_of_labels_have_weights_of_their_own() -> None:
+    candidates, evidence, Y, held = world()
+    right = Y.toarray()
+    # The ranker knows the frequent labels, the text the rare ones.
+    rare = np.isin(candidates.ids, RARE)
+    evidence[:, 0] += 3 * right.ravel() * ~rare
+    evidence[:, 3] += 3 * right.ravel() * rare
+    fusion = teach(candidates, evidence, held, balance=0.0)
+    of_rare, of_frequent = fusion.weights[groups_of(np.array([1, 200]))]
+    assert of_rare[3] > of_rare[0] + 0.5
+    assert of_frequent[0] > of_frequent[3] + 0.5
+    assert (fusion.group == groups_of(COUNTS)).all()
+
+
+def test_balance_lifts_rare_labels() -> None:
+    candidates, evidence, Y, held = world()
+    evidence[:, 0] += Y.toarray().ravel()
+    rare = np.isin(candidates.ids, RARE)
+    starts = [teach(candidates, evidence, held, balance=b)(candidates, evidence).scores for b in (0.0, 1.0)]
+    lift = [scores[rare].mean() - scores[~rare].mean() for scores in starts]
+    assert lift[1] > lift[0] + 0.05
+
+
+def test_pairs_that_do_not_count_teach_nothing() -> None:
+    candidates, evidence, Y, held = world()
+    evidence[:, 0] += 3 * Y.toarray().ravel()
+    # Labels that look right and are wrong, all of them left out.
+    trap = np.zeros((DOCUMENTS, LABELS), np.float32)
+    trap[:, 2] = 1 - Y.toarray()[:, 2]
+    evidence[:, 3] += 9 * trap.ravel()
+    left_out = Held(held.X, Y, csr_array(trap), COUNTS, 1000)
+    blind, seeing = (teach(candidates, evidence, h, balance=0.0) for h in (left_out, held))
+    group = groups_of(COUNTS)[2]
+    assert seeing.weights[group, 3] < blind.weights[group, 3] - 0.05
+
+
+def test_nothing_to_learn_from_leaves_the_ranker() -> None:
+    candidates, evidence, Y, held = world()
+    nobody = Held(held.X, csr_array(Y.shape, dtype=np.float32), None, COUNTS, 1000)
+    fusion = teach(candidates, evidence, nobody, balance=0.5)
+    assert (fusion.weights == [1, 0, 0, 0]).all()
+    assert (fusion.start == 0).all()
+
+
+def test_documents_may_have_candidates_of_uneven_number_and_none() -> None:
+    candidates = Candidates.from_counts(
+        np.array([2, 0, 1]), np.array([0, 1, 1], np.int32), np.zeros(3, np.float32)
+    )
+    evidence = np.zeros((3, len(EVIDENCE)), np.float32)
+    evidence[:, 0] = [2, 0, 1]
+    Y = csr_array(np.array([[1, 0], [1, 0], [0, 1]], np.float32))
+    held = Held(csr_array((3, 2), dtype=np.float32), Y, None, np.array([5, 5]), 10)
+    fusion = teach(candidates, evidence, held, balance=0.5)
+    assert np.isfinite(fusion.weights).all()
+    assert fusion(candidates, evidence).top_k(1).labels[0, 0] == 0
+
+
+def test_the_same_data_give_the_same_weights() -> None:
+    candidates, evidence, _, held = world()
+    one, two = (teach(candidates, evidence, held, balance=0.5) for _ in range(2))
+    assert (one.weights == two.weights).all()
+    assert (one.start == two.start).all()
