@@ -13,11 +13,11 @@ from scipy.sparse import csr_array
 from longtail.shortlist.candidates import Candidates
 from longtail.shortlist.embedding import Embedding
 from longtail.shortlist.game import Game
-from longtail.shortlist.lexical import LexicalIndex
 from longtail.shortlist.meta_shortlist import MetaShortlist
 from longtail.shortlist.scoring import score
 from longtail.systems.eclare.config import EclareConfig
 from longtail.systems.eclare.fusion import Fusion
+from longtail.systems.eclare.label_texts import LabelTexts
 from longtail.systems.eclare.weights import Weights
 
 FLOOR = np.float32(1e-6)
@@ -58,7 +58,7 @@ class Folded:
 
     Args:
         weights: the folded matrices.
-        index: label texts.
+        texts: label texts.
         lexical: labels of alike text that join a shortlist.
         beam: clusters that a shortlist is made of.
         mix_clusters: the share of the clusters' scores that comes along edges (0: no GAME there).
@@ -68,7 +68,7 @@ class Folded:
     def __init__(
         self,
         weights: Weights,
-        index: LexicalIndex,
+        texts: LabelTexts,
         *,
         lexical: int,
         beam: int,
@@ -76,7 +76,7 @@ class Folded:
         mix_labels: float,
     ) -> None:
         self.weights = weights
-        self.index = index
+        self.texts = texts
         self.lexical = lexical
         self.mix_clusters, self.mix_labels = mix_clusters, mix_labels
         self.embedding = Embedding(weights.tokens, weights.residual)
@@ -92,7 +92,7 @@ class Folded:
             ids = np.tile(np.arange(n_labels, dtype=np.int32), n)
             return Candidates.from_counts(np.full(n, n_labels), ids, np.ones(len(ids), np.float32))
         found = self.shortlister(X, self.mix_clusters)
-        return found.union(self.index.top(X, self.lexical), fill=0.0) if self.lexical else found
+        return found.union(self.texts.top(X, self.lexical), fill=0.0) if self.lexical else found
 
     def __call__(self, X: csr_array) -> Candidates:
         """The candidates of each document with their final scores, between 0 and 1 (Sec. 3.5)."""
@@ -114,18 +114,18 @@ class Folded:
                 raw.scores,
                 np.log(np.maximum(spread.scores, FLOOR)),
                 np.log(np.maximum(candidates.scores, FLOOR)),
-                self.index.match(X, candidates).scores,
+                self.texts.match(X, candidates).scores,
             ],
             axis=1,
         )
 
 
-def folded_model(weights: Weights, index: LexicalIndex, config: EclareConfig) -> Folded:
+def folded_model(weights: Weights, texts: LabelTexts, config: EclareConfig) -> Folded:
     """The weights, ready to predict as configured."""
     game = config.game
     return Folded(
         weights,
-        index,
+        texts,
         lexical=config.shortlist.lexical,
         beam=config.shortlist.beam,
         mix_clusters=game.mix if game.clusters else 0.0,

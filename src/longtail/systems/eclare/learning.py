@@ -10,12 +10,12 @@ from scipy.sparse import csr_array
 
 from longtail.config import to_dict
 from longtail.run import Run
-from longtail.shortlist.lexical import LexicalIndex
 from longtail.systems.eclare import modules
 from longtail.systems.eclare.config import EclareConfig
 from longtail.systems.eclare.folded import Folded, folded_model
 from longtail.systems.eclare.fusion import EVIDENCE, Fusion, groups_of
 from longtail.systems.eclare.inputs import Inputs
+from longtail.systems.eclare.label_texts import LabelTexts
 from longtail.systems.eclare.teach_fusion import teach
 from longtail.systems.eclare.validation import Held
 from longtail.systems.eclare.weights import Weights
@@ -64,13 +64,13 @@ def learn_member(course: modules.Course, held: Held | None) -> Folded:
 
     with run.phase("fold"):
         weights = fold(course, clusters, ranker)
-        index = LexicalIndex(inputs.Z)
-        folded = folded_model(weights, index, config)
+        texts = LabelTexts(inputs.Z, inputs.Z.shape[0])
+        folded = folded_model(weights, texts, config)
     if config.score == "learnt" and held is not None:
         with run.phase("fusion"):
             fusion = taught(folded, held, config)
         weights = replace(weights, fusion_weights=fusion.weights, fusion_start=fusion.start)
-        folded = folded_model(weights, index, config)
+        folded = folded_model(weights, texts, config)
     return folded
 
 

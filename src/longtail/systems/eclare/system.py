@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from longtail import threads
 from longtail.errors import ModelIntegrityError
 from longtail.run import Run
 from longtail.shortlist.candidates import Candidates
-from longtail.shortlist.lexical import LexicalIndex
 from longtail.storage import VerifiedFolder, write_arrays
 from longtail.systems.base import Capabilities, System
 from longtail.systems.eclare.config import EclareConfig
 from longtail.systems.eclare.folded import Folded, folded_model
-from longtail.systems.eclare.weights import Weights, load_texts
+from longtail.systems.eclare.label_texts import LabelTexts
+from longtail.systems.eclare.weights import Weights
 from longtail.text.tfidf import TfidfFeatures
 from longtail.types import Dataset, Documents, TopK
 
@@ -31,7 +31,7 @@ class Eclare(System):
 
     config: EclareConfig
     features_: TfidfFeatures
-    texts_: csr_array
+    texts_: LabelTexts
     members_: list[Folded]
     _prior: TopK | None = None
 
@@ -40,7 +40,7 @@ class Eclare(System):
         from longtail.systems.eclare.learning import learn
 
         inputs, self.members_ = learn(train, valid, self.config, run)
-        self.features_, self.texts_ = inputs.features, inputs.Z
+        self.features_, self.texts_ = inputs.features, self.members_[0].texts
         self._prior = None
 
     def _predict_batch(self, documents: Documents, k: int) -> TopK:
@@ -52,14 +52,13 @@ class Eclare(System):
     def _add_labels(self, texts: list[str], examples: Dataset | None) -> None:
         from longtail.systems.eclare.new_labels import NewLabels
 
-        new = NewLabels.of(texts, examples, self.features_, self.texts_, self.config)
-        together = csr_array(vstack([self.texts_, new.texts], format="csr"))
-        index = LexicalIndex(together)
+        known = self.texts_
+        new = NewLabels.of(texts, examples, self.features_, known.rows, self.config)
+        self.texts_ = known.extended(new.texts)
         self.members_ = [
-            folded_model(new.join(member.weights, self.texts_, self.config), index, self.config)
+            folded_model(new.join(member.weights, known.rows, self.config), self.texts_, self.config)
             for member in self.members_
         ]
-        self.texts_ = together
         self._prior = None
 
     def _average(self, found: list[Candidates]) -> Candidates:
@@ -92,8 +91,7 @@ class Eclare(System):
     def _save_parts(self, folder: Path) -> None:
         (folder / "features").mkdir()
         self.features_.save(folder / "features")
-        texts = {part: getattr(self.texts_, part) for part in ("indptr", "indices", "data")}
-        write_arrays(folder / "label-texts.safetensors", texts)
+        write_arrays(folder / "label-texts.safetensors", self.texts_.arrays())
         for number, member in enumerate(self.members_):
             write_arrays(folder / f"member-{number}.safetensors", member.weights.arrays())
 
@@ -103,9 +101,8 @@ class Eclare(System):
             raise ModelIntegrityError(f"{folder.root}: the text features are missing")
         self.features_ = TfidfFeatures.load(text)
         size = {"n_tokens": self.features_.n_columns, "n_labels": len(self.labels_)}
-        self.texts_ = load_texts(folder.path("label-texts.safetensors"), **size)
-        index = LexicalIndex(self.texts_)
+        self.texts_ = LabelTexts.load(folder.path("label-texts.safetensors"), **size)
         self.members_ = []
         for number in range(self.config.members):
             weights = Weights.load(folder.path(f"member-{number}.safetensors"), **size)
-            self.members_.append(folded_model(weights, index, self.config))
+            self.members_.append(folded_model(weights, self.texts_, self.config))

@@ -145,20 +145,6 @@ class Weights:
         }
 
 
-def load_texts(path: Path, *, n_tokens: int, n_labels: int) -> csr_array:
-    """Label texts [labels, tokens] from a file, checked."""
-    arrays = {name: np.require(array, requirements=["C", "W"]) for name, array in read_arrays(path).items()}
-    if set(arrays) != {"indptr", "indices", "data"}:
-        raise ModelIntegrityError(f"{path} has not the arrays of label texts")
-    indptr, indices, data = arrays["indptr"], arrays["indices"], arrays["data"]
-    kinds = "".join(array.dtype.kind for array in (indptr, indices, data)) == "iif"
-    fits = kinds and len(indptr) == n_labels + 1 and len(indices) == len(data)
-    fits = fits and _rises(indptr, len(indices)) and _within(indices, n_tokens)
-    if not fits or not np.isfinite(data).all():
-        raise ModelIntegrityError(f"{path} has not the label texts of this model")
-    return csr_array((data, indices, indptr), shape=(n_labels, n_tokens))
-
-
 def _is_graph(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -> bool:
     return len(indices) == len(data) and _rises(indptr, len(indices)) and _within(indices, len(indptr) - 1)
 
