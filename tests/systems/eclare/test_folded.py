@@ -77,7 +77,7 @@ def test_without_clusters_the_product_is_the_label_score(exact: Eclare, tiny: Pa
 def test_labels_of_alike_text_join_the_shortlist(clustered: Eclare, tiny: Parts) -> None:
     X = clustered.features_.transform(tiny.test.documents.joined())
     plain, joined = (without_fusion(member_of(clustered), lexical=size) for size in (0, 3))
-    alike = joined.index.top(X, 3).to_csr(40).toarray() > 0
+    alike = joined.texts.top(X, 3).to_csr(40).toarray() > 0
     before, after = (set(zip(m.shortlist(X).rows, m.shortlist(X).ids, strict=True)) for m in (plain, joined))
     assert after == before | set(zip(*np.nonzero(alike), strict=True))
     assert after != before
@@ -96,7 +96,7 @@ def test_evidence_is_what_it_is_called(clustered: Eclare, tiny: Parts) -> None:
     there = np.zeros(raw.shape)
     there[rows, ids] = sigmoid(raw)[rows, ids]
     spread = there @ w.graph.toarray().T
-    match = X.toarray() @ clustered.texts_.toarray().T
+    match = X.toarray() @ clustered.texts_.rows.toarray().T
     evidence = member.evidence(X, candidates)
     for column, expected in enumerate(
         (
@@ -128,7 +128,7 @@ def test_tokens_that_are_shared_are_kept_once(clustered: Eclare, tiny: Parts) ->
     shared = replace(member.weights, cluster_tokens=np.zeros((0, width), np.float32))
     apart = replace(member.weights, cluster_tokens=member.weights.tokens)
     one, two = (
-        Folded(w, member.index, lexical=0, beam=3, mix_clusters=0.5, mix_labels=0.5)(X)
+        Folded(w, member.texts, lexical=0, beam=3, mix_clusters=0.5, mix_labels=0.5)(X)
         for w in (shared, apart)
     )
     assert (one.ids == two.ids).all()

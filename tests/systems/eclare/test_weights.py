@@ -11,7 +11,7 @@ import pytest
 from longtail.errors import ModelIntegrityError
 from longtail.storage import read_arrays, write_arrays
 from longtail.systems.eclare.system import Eclare
-from longtail.systems.eclare.weights import Weights, load_texts
+from longtail.systems.eclare.weights import Weights
 from tests.systems.eclare.worlds import member_of
 
 
@@ -136,35 +136,3 @@ def test_weights_of_another_model_are_refused(saved: Path, clustered: Eclare) ->
     for other in ({**size, "n_labels": 39}, {**size, "n_tokens": size["n_tokens"] + 1}):
         with pytest.raises(ModelIntegrityError, match="does not fit this model"):
             Weights.load(saved / "member-0.safetensors", **other)
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("indptr", shorter),
-        ("indptr", falling),
-        ("indptr", below),
-        ("indices", shorter),
-        ("indices", below),
-        ("data", shorter),
-        ("data", infinite),
-        ("indices", as_floats),
-        ("indptr", as_floats),
-        ("data", as_numbers),
-    ],
-)
-def test_label_texts_that_do_not_fit_are_refused(
-    saved: Path, clustered: Eclare, tmp_path: Path, name: str, change: Change
-) -> None:
-    arrays = {key: np.array(value) for key, value in read_arrays(saved / "label-texts.safetensors").items()}
-    arrays[name] = change(arrays[name])
-    write_arrays(tmp_path / "texts", arrays)
-    with pytest.raises(ModelIntegrityError, match="texts has not the label texts of this model"):
-        load_texts(tmp_path / "texts", **size_of(clustered))
-
-
-def test_label_texts_of_another_vocabulary_are_refused(saved: Path, clustered: Eclare) -> None:
-    with pytest.raises(ModelIntegrityError, match="has not the label texts"):
-        load_texts(saved / "label-texts.safetensors", n_tokens=3, n_labels=40)
-    with pytest.raises(ModelIntegrityError, match="has not the arrays of label texts"):
-        load_texts(saved / "label_counts.safetensors", n_tokens=3, n_labels=40)

@@ -61,7 +61,7 @@ def without_fusion(member: Folded, **changes: Any) -> Folded:
         "mix_clusters": member.mix_clusters,
         "mix_labels": member.mix_labels,
     }
-    return Folded(empty, member.index, **{**known, **changes})
+    return Folded(empty, member.texts, **{**known, **changes})
 
 
 def same(one: TopK, other: TopK) -> bool:
