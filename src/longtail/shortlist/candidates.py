@@ -143,6 +143,19 @@ class Candidates:
             ),
         )
 
+    def scores_in(self, other: Candidates, fill: float) -> np.ndarray:
+        """The scores that these candidates have in another list, ``fill`` where they are not in it [entries]."""
+        if len(self) != len(other):
+            raise UsageError(f"candidates of {len(self)} and of {len(other)} documents cannot be compared")
+        out = np.full(len(self.ids), fill, np.float32)
+        over_blocks(
+            len(self),
+            lambda a, b: _looked_up(
+                self.indptr[a : b + 1], self.ids, other.indptr[a : b + 1], other.ids, other.scores, out
+            ),
+        )
+        return out
+
     def take(self, start: int, stop: int) -> Self:
         """The documents from ``start`` up to ``stop``."""
         entries = slice(self.indptr[start], self.indptr[stop])
@@ -239,3 +252,21 @@ def _merged(
             end += 1
         counts[i] = end - start
     return counts, all_ids[:end].copy(), all_scores[:end].copy()
+
+
+@njit(nogil=True, cache=True)
+def _looked_up(
+    indptr: np.ndarray,
+    ids: np.ndarray,
+    there_ptr: np.ndarray,
+    there_ids: np.ndarray,
+    there_scores: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    for i in range(len(indptr) - 1):
+        q, last = there_ptr[i], there_ptr[i + 1]
+        for p in range(indptr[i], indptr[i + 1]):
+            while q < last and there_ids[q] < ids[p]:
+                q += 1
+            if q < last and there_ids[q] == ids[p]:
+                out[p] = there_scores[q]

@@ -64,8 +64,10 @@ class ClassifierConfig:
         _at_least_one(self, "order", "max_terms")
         if self.shrink < 0:
             raise ConfigError(f"'shrink' must be at least 0, not {self.shrink}")
-        if not self.lte and self.gale == "none" and not self.refinement:
-            raise ConfigError("a classifier needs one of 'lte', 'gale' and 'refinement' at least")
+        if not self.lte and self.gale == "none":
+            raise ConfigError(
+                "a classifier needs a text: 'lte' or 'gale' (token embeddings are learnt from them)"
+            )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -183,7 +185,10 @@ class EclareConfig(SystemConfig):
     score: Literal["product", "learnt"] = "learnt"
     """product: cluster score times label score (the paper's); learnt: a weighted sum of the scores and the
     match of the texts, with weights by label frequency from validation data."""
-    balance: float = 0.5
+    linear: bool = True
+    """A linear label tree as one more witness of the learnt score (our addition): it knows frequent labels
+    well; its best labels join the shortlist."""
+    balance: float = 0.2
     """What the learnt score cares for: 0 every right label alike, 1 rare ones by their inverse propensity."""
     stages: StagesConfig = field(default_factory=StagesConfig)
     """How long and how fast each module learns."""

@@ -85,36 +85,47 @@ class Folded:
         taught = len(weights.fusion_start) > 0
         self.fusion = Fusion(weights.fusion_weights, weights.fusion_start, weights.group) if taught else None
 
-    def shortlist(self, X: csr_array) -> Candidates:
-        """The labels to rank, with their clusters' scores (0 where the text alone brought a label in)."""
+    def shortlist(self, X: csr_array, linear: Candidates | None = None) -> Candidates:
+        """The labels to rank, with their clusters' scores (0 where something else brought a label in).
+
+        Args:
+            linear: the best labels of a linear tree, with the logarithms of their scores.
+        """
         n, n_labels = X.shape[0], len(self.weights.classifiers)
         if self.shortlister is None:
             ids = np.tile(np.arange(n_labels, dtype=np.int32), n)
             return Candidates.from_counts(np.full(n, n_labels), ids, np.ones(len(ids), np.float32))
         found = self.shortlister(X, self.mix_clusters)
-        return found.union(self.texts.top(X, self.lexical), fill=0.0) if self.lexical else found
+        if self.lexical:
+            found = found.union(self.texts.top(X, self.lexical), fill=0.0)
+        return found if linear is None else found.union(linear, fill=0.0)
 
-    def __call__(self, X: csr_array) -> Candidates:
+    def __call__(self, X: csr_array, linear: Candidates | None = None) -> Candidates:
         """The candidates of each document with their final scores, between 0 and 1 (Sec. 3.5)."""
-        candidates = self.shortlist(X)
+        candidates = self.shortlist(X, linear)
         if self.fusion is not None:
-            return self.fusion(candidates, self.evidence(X, candidates))
+            return self.fusion(candidates, self.evidence(X, candidates, linear))
         ranked = score(self.embedding(X), candidates, self.weights.classifiers)
         ranked = ranked.with_scores(sigmoid(ranked.scores))
         if self.mix_labels > 0:
             ranked = self.game(ranked, mix=self.mix_labels, expand=False)
         return candidates.with_scores(ranked.scores * candidates.scores)
 
-    def evidence(self, X: csr_array, candidates: Candidates) -> np.ndarray:
+    def evidence(self, X: csr_array, candidates: Candidates, linear: Candidates | None = None) -> np.ndarray:
         """What is known of each candidate [entries, kinds], as ``fusion.EVIDENCE`` names it."""
         raw = score(self.embedding(X), candidates, self.weights.classifiers)
         spread = self.game(raw.with_scores(sigmoid(raw.scores)), mix=1.0, expand=False)
+        by_tree = np.full(len(candidates.ids), np.log(FLOOR), np.float32)
+        if linear is not None:
+            by_tree = candidates.scores_in(linear, fill=float(np.log(FLOOR)))
         return np.stack(
             [
                 raw.scores,
                 np.log(np.maximum(spread.scores, FLOOR)),
                 np.log(np.maximum(candidates.scores, FLOOR)),
                 self.texts.match(X, candidates).scores,
+                by_tree,
+                np.exp(by_tree),
             ],
             axis=1,
         )

@@ -17,8 +17,9 @@ from longtail.shortlist.candidates import Candidates, over_blocks
 BINS = np.array([1, 2, 3, 5, 10, 30, 100, 500])
 """Frequencies at which the next group of labels begins (the first group has no documents)."""
 
-EVIDENCE = ("ranker", "neighbours", "cluster", "text")
-"""What is known of a candidate: the ranker's score, the same after GAME, its cluster's, the match of the texts."""
+EVIDENCE = ("ranker", "neighbours", "cluster", "text", "linear", "linear probability")
+"""What is known of a candidate: the ranker's score, the same after GAME, its cluster's, the match of the texts,
+and the score of a linear label tree, as a logarithm and as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Fusion:
     group: np.ndarray
 
     @classmethod
-    def untaught(cls, train_counts: np.ndarray, weights: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0)) -> Fusion:
+    def untaught(cls, train_counts: np.ndarray, weights: tuple[float, ...] = (1.0, *(0.0,) * 5)) -> Fusion:
         """The same weights for all labels."""
         groups = len(BINS) + 1
         return cls(

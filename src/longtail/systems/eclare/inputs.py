@@ -105,6 +105,13 @@ def smoothed_texts(Z: csr_array, G: csr_array, config: ClassifierConfig) -> tupl
     return tuple(texts)
 
 
+def starting_texts(Z: csr_array, G: csr_array, config: ClassifierConfig) -> csr_array | None:
+    """The texts that refinement vectors start as (Module III): G Z (the paper's) or Z; None: zeros."""
+    if config.initialise == "zero":
+        return None
+    return strongest_terms(csr_array(G @ Z) if config.initialise == "graph" else Z, config.max_terms)
+
+
 def strongest_terms(rows: csr_array, keep: int) -> csr_array:
     """Rows cut to their ``keep`` highest values, columns in order."""
     return Candidates.from_csr(csr_array(rows)).best(keep).to_csr(rows.shape[1])

@@ -19,25 +19,29 @@ from longtail.systems.eclare.label_texts import LabelTexts
 from longtail.systems.eclare.teach_fusion import teach
 from longtail.systems.eclare.validation import Held
 from longtail.systems.eclare.weights import Weights
+from longtail.systems.eclare.witness import Witness
 from longtail.training.checkpoint import open_for
 from longtail.types import Dataset
 
-TAUGHT_BY = 4000
+TAUGHT_BY = 3000
 """Documents that the weights of the fusion are learnt from at most."""
 
 
 def learn(
     train: Dataset, valid: Dataset | None, config: EclareConfig, run: Run
-) -> tuple[Inputs, list[Folded]]:
-    """The training data as matrices, and the members of the ensemble."""
+) -> tuple[Inputs, list[Folded], Witness | None]:
+    """The training data as matrices, the members of the ensemble, and the linear tree beside them."""
     checkpoints = open_for(run, fingerprint(train, valid, config))
     inputs = Inputs.of(train, config, run)
-    held = None if valid is None else held_documents(valid, inputs, config)
+    held, witness = None, None
+    if valid is not None:
+        witness = Witness.learn(train, config, run) if config.linear and config.score == "learnt" else None
+        held = held_documents(valid, inputs, config, witness)
     members = [
         learn_member(modules.Course(config, inputs, None, member, run, checkpoints), held)
         for member in range(config.members)
     ]
-    return inputs, members
+    return inputs, members, witness
 
 
 def fingerprint(train: Dataset, valid: Dataset | None, config: EclareConfig) -> dict[str, Any]:
@@ -112,14 +116,13 @@ def fold(course: modules.Course, clusters: modules.Clusters | None, ranker: modu
 
 def taught(folded: Folded, held: Held, config: EclareConfig) -> Fusion:
     """The weights of the fusion, from validation documents."""
-    rows = np.arange(min(held.X.shape[0], TAUGHT_BY))
-    X = held.X[rows]
-    candidates = folded.shortlist(X)
-    evidence = folded.evidence(X, candidates)
-    return teach(candidates, evidence, held.rows(rows), config.balance)
+    held = held.sample(TAUGHT_BY, config.seed)
+    candidates = folded.shortlist(held.X, held.linear)
+    evidence = folded.evidence(held.X, candidates, held.linear)
+    return teach(candidates, evidence, held, config.balance)
 
 
-def held_documents(valid: Dataset, inputs: Inputs, config: EclareConfig) -> Held:
+def held_documents(valid: Dataset, inputs: Inputs, config: EclareConfig, witness: Witness | None) -> Held:
     """Validation documents as the figures need them."""
     n_labels = inputs.Y.shape[1]
     X = inputs.features.transform(valid.documents.joined(config.fields))
@@ -129,4 +132,5 @@ def held_documents(valid: Dataset, inputs: Inputs, config: EclareConfig) -> Held
     if left_out is not None:
         Y = csr_array(Y - Y.multiply(left_out.astype(bool)))
         Y.eliminate_zeros()
-    return Held(X, Y, left_out, counts, inputs.X.shape[0])
+    linear = None if witness is None else witness(valid.documents)
+    return Held(X, Y, left_out, counts, inputs.X.shape[0], linear)

@@ -26,7 +26,7 @@ from longtail.shortlist.game import Game
 from longtail.shortlist.meta_shortlist import MetaShortlist
 from longtail.systems.eclare.config import EclareConfig
 from longtail.systems.eclare.folded import Shortlister
-from longtail.systems.eclare.inputs import Inputs, smoothed_texts
+from longtail.systems.eclare.inputs import Inputs, smoothed_texts, starting_texts
 from longtail.systems.eclare.network import Network
 from longtail.systems.eclare.task import Classify, Targets
 from longtail.systems.eclare.validation import Held, figures
@@ -145,14 +145,17 @@ def meta_targets(course: Course, clusters: MetaLabels) -> Targets:
     Y.data[:] = 1
     texts = unit_rows(csr_array(member.T @ inputs.Z))
     graph = cluster_graph(inputs.G, codes, n, course.config.graph.keep)
-    return Targets(Y, smoothed_texts(texts, graph, course.config.classifier))
+    classifier = course.config.classifier
+    return Targets(
+        Y, smoothed_texts(texts, graph, classifier), start=starting_texts(texts, graph, classifier)
+    )
 
 
 def label_targets(course: Course, hard: np.ndarray | None = None) -> Targets:
     """The labels themselves."""
-    inputs = course.inputs
-    texts = smoothed_texts(inputs.Z, inputs.G, course.config.classifier)
-    return Targets(inputs.Y, texts, own=inputs.own, hard=hard)
+    inputs, classifier = course.inputs, course.config.classifier
+    texts = smoothed_texts(inputs.Z, inputs.G, classifier)
+    return Targets(inputs.Y, texts, inputs.own, hard, starting_texts(inputs.Z, inputs.G, classifier))
 
 
 # --- Module II: the shortlister --------------------------------------------------------------------------------
@@ -179,7 +182,7 @@ def shortlister(course: Course, tokens: RowTable) -> Clusters:
     targets = meta_targets(course, clusters)
     network = course.network(refinement=config.classifier.refinement)
     frozen = RowTable(tokens.weight, frozen=True)
-    refinement = starting_refinement(course, targets.texts, frozen)
+    refinement = starting_refinement(course, targets, frozen)
     task = Classify(
         network,
         frozen,
@@ -207,17 +210,13 @@ def shortlister(course: Course, tokens: RowTable) -> Clusters:
 # --- Module III: hard negatives, and where refinement vectors start ----------------------------------------------
 
 
-def starting_refinement(course: Course, texts: tuple[csr_array, ...], tokens: RowTable) -> RowTable | None:
+def starting_refinement(course: Course, targets: Targets, tokens: RowTable) -> RowTable | None:
     """G E z (the paper's), E z, or nothing; None where classifiers have no refinement vector."""
-    classifier = course.config.classifier
-    if not classifier.refinement:
+    if not course.config.classifier.refinement:
         return None
-    if classifier.initialise == "zero" or not texts:
-        n = texts[0].shape[0] if texts else course.inputs.Y.shape[1]
-        return RowTable(np.zeros((n, course.width), np.float32))
-    has_both = classifier.lte and classifier.gale != "none"
-    start = texts[1] if classifier.initialise == "graph" and has_both else texts[0]
-    return RowTable(multiply(start, tokens.weight.numpy()))
+    if targets.start is None:
+        return RowTable(np.zeros((targets.Y.shape[1], course.width), np.float32))
+    return RowTable(multiply(targets.start, tokens.weight.numpy()))
 
 
 def hard_negatives(course: Course, clusters: Clusters | None) -> np.ndarray | None:
@@ -280,7 +279,7 @@ def rank(course: Course, embedded: Embedded, hard: np.ndarray | None) -> Ranker:
     """The classifiers of the labels, on positives and hard negatives."""
     config, inputs, tokens = course.config, course.inputs, embedded.tokens
     targets = label_targets(course, hard)
-    refinement = starting_refinement(course, targets.texts, tokens)
+    refinement = starting_refinement(course, targets, tokens)
     learnt = config.tokens == "learn"
     own_tokens = RowTable(tokens.weight.clone() if learnt else tokens.weight, frozen=not learnt)
     network = course.network(refinement=refinement is not None)

@@ -18,6 +18,7 @@ from longtail.systems.eclare.config import EclareConfig
 from longtail.systems.eclare.folded import Folded, folded_model
 from longtail.systems.eclare.label_texts import LabelTexts
 from longtail.systems.eclare.weights import Weights
+from longtail.systems.eclare.witness import Witness
 from longtail.text.tfidf import TfidfFeatures
 from longtail.types import Dataset, Documents, TopK
 
@@ -33,19 +34,21 @@ class Eclare(System):
     features_: TfidfFeatures
     texts_: LabelTexts
     members_: list[Folded]
+    witness_: Witness | None
     _prior: TopK | None = None
 
     def _fit(self, train: Dataset, valid: Dataset | None, run: Run) -> None:
         threads.wait_without_spinning()
         from longtail.systems.eclare.learning import learn
 
-        inputs, self.members_ = learn(train, valid, self.config, run)
+        inputs, self.members_, self.witness_ = learn(train, valid, self.config, run)
         self.features_, self.texts_ = inputs.features, self.members_[0].texts
         self._prior = None
 
     def _predict_batch(self, documents: Documents, k: int) -> TopK:
         X = self.features_.transform(documents.joined(self.config.fields))
-        found = [member(X) for member in self.members_]
+        linear = None if self.witness_ is None else self.witness_(documents)
+        found = [member(X, linear) for member in self.members_]
         top = (found[0] if len(found) == 1 else self._average(found)).top_k(k)
         return self._with_prior(top, X)
 
@@ -92,6 +95,8 @@ class Eclare(System):
         (folder / "features").mkdir()
         self.features_.save(folder / "features")
         write_arrays(folder / "label-texts.safetensors", self.texts_.arrays())
+        if self.witness_ is not None:
+            self.witness_.save(folder / "linear")
         for number, member in enumerate(self.members_):
             write_arrays(folder / f"member-{number}.safetensors", member.weights.arrays())
 
@@ -102,6 +107,7 @@ class Eclare(System):
         self.features_ = TfidfFeatures.load(text)
         size = {"n_tokens": self.features_.n_columns, "n_labels": len(self.labels_)}
         self.texts_ = LabelTexts.load(folder.path("label-texts.safetensors"), **size)
+        self.witness_ = Witness.load(folder.sub("linear"), self.labels_)
         self.members_ = []
         for number in range(self.config.members):
             weights = Weights.load(folder.path(f"member-{number}.safetensors"), **size)

@@ -30,12 +30,14 @@ class Targets:
         texts: the text of each target and of its neighbours, one matrix [targets, tokens] an order.
         own: the target that is the document itself, or -1: never a wrong answer to learn from.
         hard: [documents, m] wrong targets that look right, -1 padded.
+        start: [targets, tokens] the texts that refinement vectors start as; None: they start as zeros.
     """
 
     Y: csr_array
     texts: tuple[csr_array, ...]
     own: np.ndarray | None = None
     hard: np.ndarray | None = None
+    start: csr_array | None = None
 
     @property
     def counts(self) -> np.ndarray:

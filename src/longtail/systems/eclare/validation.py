@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 
 from longtail.metrics.propensity import inverse_propensity, psp
 from longtail.metrics.topk import precision, recall
+from longtail.shortlist.candidates import Candidates
 
 MOST_SCORES = 300_000_000
 """Documents times targets that one validation scores at most: about two seconds of two cores."""
@@ -26,6 +27,7 @@ class Held:
         left_out: [n, labels] pairs that do not count, or None.
         train_counts: training documents of each label.
         n_train: training documents.
+        linear: what a linear tree says of them, or None.
     """
 
     X: csr_array
@@ -33,19 +35,24 @@ class Held:
     left_out: csr_array | None
     train_counts: np.ndarray
     n_train: int
+    linear: Candidates | None = None
 
     def some(self, seed: int) -> Held:
         """All of them, or a sample that is affordable to look at after each epoch."""
-        n, n_labels = self.Y.shape
-        affordable = max(200, MOST_SCORES // max(n_labels, 1))
-        if n <= affordable:
+        return self.sample(max(200, MOST_SCORES // max(self.Y.shape[1], 1)), seed)
+
+    def sample(self, size: int, seed: int) -> Held:
+        """At most ``size`` of them, at random."""
+        n = self.Y.shape[0]
+        if n <= size:
             return self
-        return self.rows(np.sort(np.random.default_rng(seed).choice(n, affordable, replace=False)))
+        return self.rows(np.sort(np.random.default_rng(seed).choice(n, size, replace=False)))
 
     def rows(self, rows: np.ndarray) -> Held:
         """Some of them, by number."""
         left_out = None if self.left_out is None else self.left_out[rows]
-        return replace(self, X=self.X[rows], Y=self.Y[rows], left_out=left_out)
+        linear = None if self.linear is None else Candidates.stack([self.linear.take(r, r + 1) for r in rows])
+        return replace(self, X=self.X[rows], Y=self.Y[rows], left_out=left_out, linear=linear)
 
 
 def figures(documents: np.ndarray, classifiers: np.ndarray, held: Held) -> dict[str, float]:

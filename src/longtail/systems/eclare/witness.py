@@ -1,0 +1,54 @@
+"""A linear label tree beside ECLARE: sparse words know frequent labels better than short embeddings do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from longtail.config import from_dict, to_dict
+from longtail.run import Run
+from longtail.shortlist.candidates import Candidates
+from longtail.storage import VerifiedFolder, read_json, write_json
+from longtail.systems.eclare.config import EclareConfig
+from longtail.systems.linear import LinearTree
+from longtail.types import Dataset, Documents, LabelSet
+
+BEST = 50
+"""Labels of the tree that are looked at."""
+
+FLOOR = 1e-6
+
+
+class Witness:
+    """A trained linear tree whose best labels are candidates."""
+
+    def __init__(self, tree: LinearTree) -> None:
+        self.tree = tree
+
+    @classmethod
+    def learn(cls, train: Dataset, config: EclareConfig, run: Run) -> Witness:
+        """With the tree's own default settings."""
+        with run.phase("linear tree"):
+            return cls(LinearTree(fields=config.fields, seed=config.seed).fit(train))
+
+    def __call__(self, documents: Documents) -> Candidates:
+        """The tree's best labels, with the logarithms of their scores."""
+        top = self.tree.predict(documents, k=BEST)
+        return Candidates.from_padded(top.labels, np.log(np.maximum(top.scores, FLOOR)))
+
+    def save(self, folder: Path) -> None:
+        """Below ``folder``, which is made."""
+        folder.mkdir()
+        write_json(folder / "settings.json", to_dict(self.tree.config))
+        self.tree._save_parts(folder)
+
+    @classmethod
+    def load(cls, folder: VerifiedFolder | None, labels: LabelSet) -> Witness | None:
+        """From a folder; None where there is none."""
+        if folder is None:
+            return None
+        tree = LinearTree(from_dict(LinearTree.Config, read_json(folder.path("settings.json"))))
+        tree.labels_ = labels
+        tree._load_parts(folder)
+        return cls(tree)
