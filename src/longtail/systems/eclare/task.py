@@ -73,9 +73,9 @@ class Classify(Task):
         counts = targets.counts
         self.trust = network.trust(counts)
         weight = -tail_weight * np.log(np.maximum(counts, 1)).astype(np.float32)
-        self.offset = (
-            torch.from_numpy(-np.log(self._chance_in_batch(counts))) if negatives.corrected else None
-        )
+        # Each label is a question of its own in the cross entropy: there is nothing to correct.
+        corrected = negatives.corrected and loss != "bce"
+        self.offset = torch.from_numpy(-np.log(self._chance_in_batch(counts))) if corrected else None
         self.log_weight = torch.from_numpy(weight) if tail_weight else None
 
     def tables(self) -> Mapping[str, RowTable]:
