@@ -22,9 +22,9 @@ def _one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def clustered(tiny: Parts) -> Eclare:
-    """A model with clusters and a learnt score; never to be changed."""
+    """A model with clusters, a linear tree beside it and a learnt score; never to be changed."""
     with threads.limit(1), torch_threads():
-        return Eclare(**settings()).fit(tiny.train, valid=tiny.valid)
+        return Eclare(**settings(linear=True)).fit(tiny.train, valid=tiny.valid)
 
 
 @pytest.fixture(scope="session")

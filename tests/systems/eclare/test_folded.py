@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from longtail.shortlist.candidates import Candidates
 from longtail.systems.eclare.folded import Folded, sigmoid
+from longtail.systems.eclare.fusion import EVIDENCE
 from longtail.systems.eclare.system import Eclare
 from tests.planted import Parts
 from tests.systems.eclare.worlds import member_of, without_fusion
@@ -90,35 +92,56 @@ def test_evidence_is_what_it_is_called(clustered: Eclare, tiny: Parts) -> None:
     member = member_of(clustered)
     w = member.weights
     X = clustered.features_.transform(tiny.test.documents.joined())
-    candidates = member.shortlist(X)
+    assert clustered.witness_ is not None
+    linear = clustered.witness_(tiny.test.documents)
+    candidates = member.shortlist(X, linear)
     rows, ids = candidates.rows, candidates.ids
     raw = dense_embedding(X.toarray(), w.tokens, w.residual) @ w.classifiers.T
     there = np.zeros(raw.shape)
     there[rows, ids] = sigmoid(raw)[rows, ids]
-    spread = there @ w.graph.toarray().T
-    match = X.toarray() @ clustered.texts_.rows.toarray().T
-    evidence = member.evidence(X, candidates)
-    for column, expected in enumerate(
-        (
-            raw[rows, ids],
-            np.log(spread[rows, ids]),
-            np.log(np.maximum(candidates.scores, 1e-6)),
-            match[rows, ids],
-        )
-    ):
-        np.testing.assert_allclose(evidence[:, column], expected, atol=2e-5, rtol=1e-5)
+    tree = np.full(raw.shape, np.log(1e-6))
+    tree[linear.rows, linear.ids] = linear.scores
+    known = {
+        "ranker": raw[rows, ids],
+        "neighbours": np.log((there @ w.graph.toarray().T)[rows, ids]),
+        "cluster": np.log(np.maximum(candidates.scores, 1e-6)),
+        "text": (X.toarray() @ clustered.texts_.rows.toarray().T)[rows, ids],
+        "linear": tree[rows, ids],
+        "linear probability": np.exp(tree[rows, ids]),
+    }
+    evidence = member.evidence(X, candidates, linear)
+    assert evidence.shape[1] == len(EVIDENCE)
+    for column, name in enumerate(EVIDENCE):
+        np.testing.assert_allclose(evidence[:, column], known[name], atol=2e-5, rtol=1e-5, err_msg=name)
+
+
+def test_the_best_labels_of_the_linear_tree_join_the_shortlist(clustered: Eclare, tiny: Parts) -> None:
+    X = clustered.features_.transform(tiny.test.documents.joined())
+    member = member_of(clustered)
+    linear = Candidates.from_padded(np.arange(len(X.indptr) - 1)[:, None] % 40, np.zeros((X.shape[0], 1)))
+    before, after = (member.shortlist(X, tree).to_csr(40) for tree in (None, linear))
+    pairs = [set(zip(*part.nonzero(), strict=True)) for part in (before, after)]
+    stored = [
+        set(zip(np.repeat(np.arange(X.shape[0]), np.diff(p.indptr)), p.indices, strict=True))
+        for p in (before, after)
+    ]
+    assert stored[1] == stored[0] | set(zip(linear.rows, linear.ids, strict=True))
+    assert pairs[0] == pairs[1]
 
 
 def test_the_learnt_score_is_the_weighted_sum_of_the_evidence(clustered: Eclare, tiny: Parts) -> None:
     member = member_of(clustered)
     assert member.fusion is not None
+    assert clustered.witness_ is not None
     X = clustered.features_.transform(tiny.test.documents.joined())
-    candidates = member.shortlist(X)
+    linear = clustered.witness_(tiny.test.documents)
+    candidates = member.shortlist(X, linear)
     group = member.weights.group[candidates.ids]
-    total = (member.evidence(X, candidates) * member.fusion.weights[group]).sum(axis=1) + member.fusion.start[
-        group
-    ]
-    np.testing.assert_allclose(member(X).scores, 1 / (1 + np.exp(-total)), atol=1e-5)
+    evidence = member.evidence(X, candidates, linear)
+    total = (evidence * member.fusion.weights[group]).sum(axis=1) + member.fusion.start[group]
+    np.testing.assert_allclose(member(X, linear).scores, 1 / (1 + np.exp(-total)), atol=1e-5)
+    top = clustered.predict(tiny.test, k=40)
+    assert np.array_equal(top.scores, member(X, linear).top_k(40).scores)
 
 
 def test_tokens_that_are_shared_are_kept_once(clustered: Eclare, tiny: Parts) -> None:

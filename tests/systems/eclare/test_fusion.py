@@ -32,7 +32,8 @@ def test_the_score_is_the_weighted_sum_of_the_label_s_group() -> None:
 def test_untaught_it_is_the_ranker_s_score_for_all() -> None:
     fusion = Fusion.untaught(np.array([0, 3, 900]))
     candidates = Candidates.from_counts(np.array([3]), np.arange(3, dtype=np.int32), np.zeros(3, np.float32))
-    evidence = np.array([[0.0, 9, 9, 9], [1, 9, 9, 9], [-2, 9, 9, 9]], np.float32)
+    evidence = np.full((3, len(EVIDENCE)), 9, np.float32)
+    evidence[:, 0] = [0, 1, -2]
     np.testing.assert_allclose(
         fusion(candidates, evidence).scores, 1 / (1 + np.exp([-0.0, -1, 2])), rtol=1e-6
     )

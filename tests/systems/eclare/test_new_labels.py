@@ -81,7 +81,7 @@ def test_a_new_label_is_found_by_its_examples(
         {"classifier": {"combine": "sum", "order": 2}},
         {"classifier": {"gale": "gcn", "refinement": False}},
         {"classifier": {"lte": False, "gale": "lightgcn"}, "tokens": "frozen"},
-        {"members": 2},
+        {"members": 2, "linear": True},
     ],
     ids=str,
 )

@@ -166,7 +166,7 @@ def test_the_correction_makes_up_for_batches_without_a_label() -> None:
         None,
         csr_array((n_documents, TOKENS), dtype=np.float32),
         Targets(Y, (csr_array((width, TOKENS), dtype=np.float32),)),
-        "bce",
+        "softmax",
         NegativesConfig(corrected=True, random=random),
         batch_size=batch,
     )
@@ -180,6 +180,11 @@ def test_the_correction_makes_up_for_batches_without_a_label() -> None:
 
 def test_labels_that_are_in_every_batch_need_no_correction() -> None:
     for random in (6, 7, 100):
-        offset = task_of(corrected=True, random=random).offset
+        offset = task_of(loss="grank", corrected=True, random=random).offset
         assert offset is not None
         np.testing.assert_allclose(offset, 0, atol=1e-6)
+
+
+def test_questions_of_their_own_need_no_correction() -> None:
+    assert task_of(loss="bce", corrected=True).offset is None
+    assert task_of(loss="grank", corrected=True).offset is not None

@@ -29,6 +29,7 @@ def settings(epochs: int = 2, lr: float = 0.02, **other: Any) -> dict[str, Any]:
         "text": {"kind": "word"},
         "shortlist": {"exact_below": 0, "clusters": 8, "beam": 4, "lexical": 3},
         "negatives": {"hard": 4, "random": 20},
+        "linear": False,
         "stages": {stage: {"epochs": epochs, "lr": lr, "batch_size": 64} for stage in STAGES},
     }
     return configuration.merge(small, other)
@@ -44,7 +45,7 @@ def course_of(data: Parts, **other: Any) -> Course:
     """Everything before the first module."""
     config, run = config_of(**other), Run()
     inputs = Inputs.of(data.train, config, run)
-    return Course(config, inputs, held_documents(data.valid, inputs, config), 0, run)
+    return Course(config, inputs, held_documents(data.valid, inputs, config, None), 0, run)
 
 
 def member_of(model: Eclare) -> Folded:

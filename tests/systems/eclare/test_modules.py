@@ -1,0 +1,429 @@
+"""Modules I to IV: what each one is given and leaves, and that every switch of an ablation does what it says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy.sparse import csr_array
+
+from longtail.blocks.embedding_block import EmbeddingBlock
+from longtail.blocks.gcn import Gcn
+from longtail.blocks.sparse_product import multiply
+from longtail.cluster.meta_labels import MetaLabels, cluster_graph
+from longtail.losses.bce import bce
+from longtail.losses.grank import grank
+from longtail.losses.softmax import softmax
+from longtail.systems.eclare import modules
+from longtail.systems.eclare.folded import Folded
+from longtail.systems.eclare.learning import learn_member
+from longtail.systems.eclare.system import Eclare
+from longtail.systems.eclare.task import Classify
+from tests.planted import Parts
+from tests.systems.eclare.worlds import course_of, settings
+
+
+class Workshop:
+    """A training in which nothing is learnt, and the tasks that it had."""
+
+    def __init__(self, tiny: Parts, **other: Any) -> None:
+        self.tasks: dict[str, Classify] = {}
+        course = course_of(tiny, **other)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(modules, "train", self.keep)
+            self.folded: Folded = learn_member(course, None)
+
+    def keep(self, task: Classify, config: object, *, stage: str, **_: object) -> None:
+        task.module.eval()
+        self.tasks[stage] = task
+
+    def __getitem__(self, stage: str) -> Classify:
+        return self.tasks[stage]
+
+
+# --- clusters -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("clusters", [4, 16])
+def test_there_are_as_many_clusters_as_wanted_and_they_are_balanced(tiny: Parts, clusters: int) -> None:
+    work = Workshop(tiny, shortlist={"clusters": clusters})
+    sizes = np.diff(work.folded.weights.member_ptr)
+    assert len(sizes) == clusters
+    assert sizes.max() - sizes.min() <= 1
+    assert sorted(work.folded.weights.members) == list(range(40))
+
+
+def test_without_a_wish_there_are_about_four_labels_in_a_cluster(tiny: Parts) -> None:
+    assert len(Workshop(tiny, shortlist={"clusters": None}).folded.weights.cluster_classifiers) == 8
+
+
+def test_centroids_are_smoothed_by_the_graph_or_not(tiny: Parts) -> None:
+    codes = [
+        Workshop(tiny, shortlist={"graph_centroids": smoothed}).folded.weights.members
+        for smoothed in (True, False)
+    ]
+    assert not np.array_equal(*codes)
+    alone = [
+        Workshop(tiny, shortlist={"graph_centroids": smoothed}, graph={"kind": "none"}).folded.weights.members
+        for smoothed in (True, False)
+    ]
+    assert np.array_equal(*alone)
+
+
+def test_head_labels_are_in_clusters_of_their_own(tiny: Parts) -> None:
+    heads = np.flatnonzero(tiny.train.label_counts > 15)
+    weights = Workshop(tiny, graph={"head_above": 15}).folded.weights
+    for start, stop in zip(weights.member_ptr[:-1], weights.member_ptr[1:], strict=True):
+        assert len(set(np.isin(weights.members[start:stop], heads))) == 1
+
+
+def test_clusters_as_targets(tiny: Parts) -> None:
+    course = course_of(tiny, classifier={"max_terms": 1000})
+    inputs = course.inputs
+    codes = np.arange(40) % 5
+    targets = modules.meta_targets(course, MetaLabels(codes, 5))
+    member = np.eye(5)[codes]
+    assert (targets.Y.toarray() == (inputs.Y.toarray() @ member > 0)).all()
+    sums = member.T @ inputs.Z.toarray()
+    texts = sums / np.linalg.norm(sums, axis=1, keepdims=True)
+    np.testing.assert_allclose(targets.texts[0].toarray(), texts, rtol=1e-4, atol=1e-7)
+    graph = cluster_graph(inputs.G, codes, 5, 10).toarray()
+    np.testing.assert_allclose(targets.texts[1].toarray(), graph @ texts, rtol=1e-4, atol=1e-7)
+
+
+# --- Module I -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("on", "width"), [("clusters", 8), ("labels", 40)])
+def test_what_module_one_tells_apart(tiny: Parts, on: str, width: int) -> None:
+    work = Workshop(tiny, embed_on=on)
+    assert work["embed"].targets.Y.shape[1] == width
+    assert work["embed"].refinement is None
+    assert work["embed"].network.attention is not None
+    assert not work["embed"].tokens.frozen
+    assert work["rank"].targets.Y.shape[1] == 40
+    assert work["shortlist"].targets.Y.shape[1] == 8
+
+
+@pytest.mark.parametrize(("on", "kept"), [("clusters", False), ("labels", True)])
+def test_the_ranker_starts_with_the_blocks_of_module_one_if_both_are_of_labels(
+    tiny: Parts, on: str, kept: bool
+) -> None:
+    course = course_of(tiny, embed_on=on, epochs=1)
+    embedded = modules.embed(course)
+    tasks: list[Classify] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(modules, "train", lambda task, *_, **__: tasks.append(task))
+        modules.rank(course, embedded, None)
+    scale = float(embedded.network.document.scale.detach())
+    assert scale != 1
+    assert float(tasks[0].network.document.scale.detach()) == (scale if kept else 1)
+    if not kept:
+        torch.testing.assert_close(tasks[0].network.document.folded(), torch.eye(16))
+
+
+def test_module_one_learns_tokens_that_depend_on_the_seed(tiny: Parts) -> None:
+    one, again, other = (modules.embed(course_of(tiny, epochs=1, seed=seed)).tokens for seed in (0, 0, 1))
+    assert torch.equal(one.weight, again.weight)
+    assert not torch.equal(one.weight, other.weight)
+    assert one.moments is None
+    fresh = course_of(tiny).new_tokens().weight
+    assert not torch.equal(one.weight, fresh)
+    # He's: a variance of 2 / D.
+    assert float(fresh.std()) == pytest.approx(np.sqrt(2 / 16), rel=0.05)
+
+
+def test_members_have_seeds_of_their_own(tiny: Parts) -> None:
+    course = course_of(tiny)
+    first, second = (replace(course, member=number).new_tokens().weight for number in (0, 1))
+    assert not torch.equal(first, second)
+
+
+# --- the graph ----------------------------------------------------------------------------------------------
+
+
+def test_edges_between_texts_that_are_far_apart_go(tiny: Parts) -> None:
+    course = course_of(tiny)
+    tokens = course.new_tokens()
+    embedded = multiply(course.inputs.Z, tokens.weight.numpy())
+    unit = embedded / np.linalg.norm(embedded, axis=1, keepdims=True)
+    G = course.inputs.G.toarray()
+    near = (unit @ unit.T >= 0.5) | np.eye(40, dtype=bool)
+    strict = course_of(tiny, graph={"max_distance": 0.5})
+    assert (modules.pruned_graph(strict, tokens).toarray() == G * near).all()
+    assert (G * near != G).any()
+    never = course_of(tiny, graph={"max_distance": None})
+    assert modules.pruned_graph(never, tokens) is never.inputs.G
+
+
+@pytest.mark.parametrize("kind", ["walk", "cooccurrence", "none"])
+def test_the_kind_of_graph_reaches_every_place(tiny: Parts, kind: str) -> None:
+    work = Workshop(tiny, graph={"kind": kind, "max_distance": None})
+    course = course_of(tiny, graph={"kind": kind, "max_distance": None})
+    G = course.inputs.G
+    assert (work.folded.weights.graph != G).nnz == 0
+    own, smooth = work["rank"].targets.texts
+    np.testing.assert_allclose(smooth.toarray(), (G @ course.inputs.Z).toarray(), rtol=1e-5, atol=1e-7)
+    alone = kind == "none"
+    assert (abs(own - smooth).max() < 1e-6) == alone
+    clusters = work.folded.weights.cluster_graph.toarray()
+    assert (np.count_nonzero(clusters - np.diag(np.diag(clusters))) == 0) == alone
+
+
+# --- classifiers --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("classifier", "blocks", "refinement"),
+    [
+        ({}, [EmbeddingBlock, EmbeddingBlock], True),
+        ({"lte": False}, [EmbeddingBlock], True),
+        ({"gale": "gcn"}, [EmbeddingBlock, Gcn], True),
+        ({"gale": "lightgcn"}, [EmbeddingBlock, torch.nn.Identity], True),
+        ({"gale": "none"}, [EmbeddingBlock], True),
+        ({"order": 2}, [EmbeddingBlock] * 3, True),
+        ({"refinement": False}, [EmbeddingBlock, EmbeddingBlock], False),
+    ],
+    ids=str,
+)
+def test_what_a_classifier_is_made_of(
+    tiny: Parts, classifier: dict[str, Any], blocks: list[type], refinement: bool
+) -> None:
+    work = Workshop(tiny, classifier=classifier)
+    for stage in ("embed", "shortlist", "rank"):
+        task = work[stage]
+        assert [type(block) for block in task.network.blocks] == blocks
+        assert len(task.targets.texts) == len(blocks)
+        own = refinement and stage != "embed"
+        assert (task.refinement is not None) == own
+        assert ("refinement" in task.tables()) == own
+        attention = task.network.attention
+        if attention is not None:
+            assert len(attention.weigh.weight) == len(blocks) + own
+    assert work.folded.weights.parts.shape == (40, len(blocks) + refinement)
+
+
+@pytest.mark.parametrize("combine", ["sum", "attention"])
+def test_how_parts_become_one(tiny: Parts, combine: str) -> None:
+    work = Workshop(tiny, classifier={"combine": combine, "shrink": 0.0})
+    weights, summed = work.folded.weights, combine == "sum"
+    assert (work["rank"].network.attention is None) == summed
+    np.testing.assert_allclose(weights.parts.sum(axis=1), 3 if summed else 1, rtol=1e-5)
+    assert (len(weights.attention_transform) == 0) == summed
+
+
+@pytest.mark.parametrize("classifier", [{}, {"lte": False}, {"gale": "none"}, {"order": 2}], ids=str)
+@pytest.mark.parametrize("initialise", ["graph", "text", "zero"])
+def test_where_refinement_vectors_start(tiny: Parts, initialise: str, classifier: dict[str, Any]) -> None:
+    work = Workshop(
+        tiny,
+        classifier={"initialise": initialise, **classifier},
+        graph={"max_distance": None},
+        embed_on="clusters",
+    )
+    course = course_of(tiny, graph={"max_distance": None})
+    text = multiply(course.inputs.Z, work["embed"].tokens.weight.numpy())
+    start = {"graph": course.inputs.G @ text, "text": text, "zero": np.zeros_like(text)}[initialise]
+    table = work["rank"].refinement
+    assert table is not None
+    np.testing.assert_allclose(table.weight.numpy(), start, atol=1e-5)
+    clusters = work["shortlist"].refinement
+    assert clusters is not None
+    assert clusters.weight.shape == (8, 16)
+    assert bool((clusters.weight == 0).all()) == (initialise == "zero")
+
+
+# --- the shortlister ----------------------------------------------------------------------------------------
+
+
+def test_the_shortlister_learns_classifiers_and_leaves_tokens(tiny: Parts) -> None:
+    course = course_of(tiny, epochs=1)
+    tokens = modules.embed(course).tokens
+    before = tokens.weight.clone()
+    clusters = modules.shortlister(course, tokens)
+    assert torch.equal(tokens.weight, before)
+    assert (clusters.tokens == before.numpy()).all()
+    assert clusters.classifiers.shape == (8, 16)
+    assert not np.allclose(clusters.residual, np.eye(16), atol=1e-4)
+
+
+@pytest.mark.parametrize("exact_below", [40, 41])
+def test_below_a_number_of_labels_there_are_no_clusters(tiny: Parts, exact_below: int) -> None:
+    work = Workshop(tiny, shortlist={"exact_below": exact_below})
+    exact = exact_below > 40
+    assert ("shortlist" not in work.tasks) == exact
+    assert (work.folded.shortlister is None) == exact
+
+
+@pytest.mark.parametrize(
+    ("game", "mixes"),
+    [
+        ({"mix": 0.7}, (0.7, 0.7)),
+        ({"mix": 0.7, "clusters": False}, (0.0, 0.7)),
+        ({"mix": 0.7, "labels": False}, (0.7, 0.0)),
+        ({"mix": 1.0}, (1.0, 1.0)),
+        ({"mix": 0.0}, (0.0, 0.0)),
+    ],
+)
+def test_where_scores_flow_along_edges(tiny: Parts, game: dict[str, Any], mixes: tuple[float, float]) -> None:
+    folded = Workshop(tiny, game=game).folded
+    assert (folded.mix_clusters, folded.mix_labels) == mixes
+
+
+def test_the_lexical_part_of_a_shortlist_is_as_long_as_wanted(tiny: Parts) -> None:
+    assert [Workshop(tiny, shortlist={"lexical": size}).folded.lexical for size in (0, 5)] == [0, 5]
+
+
+# --- hard negatives -----------------------------------------------------------------------------------------
+
+
+def random_clusters(course: modules.Course) -> modules.Clusters:
+    rng = np.random.default_rng(0)
+    codes = np.arange(40) % 8
+    return modules.Clusters(
+        tokens=rng.standard_normal((course.inputs.X.shape[1], 16)).astype(np.float32),
+        residual=np.eye(16, dtype=np.float32),
+        classifiers=rng.standard_normal((8, 16)).astype(np.float32),
+        member_ptr=np.arange(0, 41, 5),
+        members=np.argsort(codes, kind="stable").astype(np.int32),
+        graph=cluster_graph(course.inputs.G, codes, 8, 10),
+    )
+
+
+@pytest.mark.parametrize("source", ["shortlist", "pagerank"])
+def test_hard_negatives_are_never_right(tiny: Parts, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(modules, "MINED_AT_ONCE", 50)
+    course = course_of(tiny, negatives={"source": source})
+    hard = modules.hard_negatives(course, random_clusters(course))
+    assert hard is not None
+    assert hard.shape[0] == len(tiny.train)
+    assert (hard >= 0).any()
+    right = course.inputs.Y.toarray() > 0
+    documents, slots = np.nonzero(hard >= 0)
+    assert not right[documents, hard[documents, slots]].any()
+    rows = [row[row >= 0] for row in hard]
+    assert all(len(set(row)) == len(row) for row in rows)
+
+
+def test_hard_negatives_come_from_the_document_s_clusters(tiny: Parts) -> None:
+    course = course_of(tiny, shortlist={"beam": 2}, game={"negatives": False})
+    clusters = random_clusters(course)
+    hard = modules.hard_negatives(course, clusters)
+    assert hard is not None
+    x = course.inputs.X.toarray() @ clusters.tokens
+    scores = np.maximum(x + np.maximum(x, 0), 0) @ clusters.classifiers.T
+    best = np.argsort(-scores, axis=1)[:, :2]
+    for row, found in enumerate(hard):
+        if course.inputs.X[[row]].nnz:
+            near = {int(label) for c in best[row] for label in range(40) if label % 8 == c}
+            assert set(found[found >= 0]) == near - set(course.inputs.Y[[row]].indices)
+        else:
+            assert (found == -1).all()
+
+
+def test_game_brings_in_other_negatives(tiny: Parts) -> None:
+    found = []
+    for game in (True, False):
+        course = course_of(tiny, game={"negatives": game, "mix": 1.0})
+        found.append(modules.hard_negatives(course, random_clusters(course)))
+    assert not np.array_equal(*found)
+
+
+def test_sources_of_hard_negatives(tiny: Parts) -> None:
+    course = course_of(tiny)
+    clusters = random_clusters(course)
+    assert modules.hard_negatives(course, None) is None
+    for nothing in ({"source": "none"}, {"hard": 0}):
+        assert modules.hard_negatives(course_of(tiny, negatives=nothing), clusters) is None
+    # Labels near those of a document need no shortlist.
+    walk = modules.hard_negatives(course_of(tiny, negatives={"source": "pagerank"}), None)
+    assert walk is not None
+    assert not np.array_equal(walk, modules.hard_negatives(course, clusters))
+    for source in ("shortlist", "pagerank", "none"):
+        hard = Workshop(tiny, negatives={"source": source})["rank"].targets.hard
+        assert (hard is None) == (source == "none")
+
+
+def test_without_moves_up_what_is_left() -> None:
+    Y = csr_array(np.array([[0, 1, 0, 1, 0], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1]], np.float32))
+    labels = np.array([[3, 0, 1, 4], [2, 0, -1, -1], [0, 1, 2, -1]], np.int32)
+    found = modules.without(labels, Y, np.array([4, -1, -1]))
+    assert found.tolist() == [[0, -1, -1, -1], [2, 0, -1, -1], [-1, -1, -1, -1]]
+    assert found.dtype == np.int32
+
+
+# --- Module IV ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tokens", ["learn", "frozen"])
+def test_module_four_learns_tokens_of_its_own_or_none(tiny: Parts, tokens: str) -> None:
+    course = course_of(tiny, tokens=tokens, epochs=1)
+    embedded = modules.embed(course)
+    before = embedded.tokens.weight.clone()
+    ranker = modules.rank(course, embedded, None)
+    # Whatever it learns, those of the shortlister stay.
+    assert torch.equal(embedded.tokens.weight, before)
+    assert torch.equal(ranker.tokens.weight, before) == (tokens == "frozen")
+    weights = Workshop(tiny, tokens=tokens).folded.weights
+    assert (len(weights.cluster_tokens) == 0) == (tokens == "frozen")
+
+
+@pytest.mark.parametrize(("name", "loss"), [("bce", bce), ("grank", grank), ("softmax", softmax)])
+def test_each_stage_has_its_loss(tiny: Parts, name: str, loss: object) -> None:
+    other = grank if name != "grank" else bce
+    other_name = "grank" if name != "grank" else "bce"
+    work = Workshop(tiny, meta_loss=name, rank_loss=other_name)
+    assert work["embed"].loss_function is work["shortlist"].loss_function is loss
+    assert work["rank"].loss_function is other
+
+
+def test_settings_of_negatives_reach_the_stages(tiny: Parts) -> None:
+    work = Workshop(tiny, negatives={"scope": "own", "corrected": False}, tail_weight=0.3)
+    assert [work[stage].negatives.scope for stage in work.tasks] == ["batch", "batch", "own"]
+    assert all(task.offset is None for task in work.tasks.values())
+    assert all(task.log_weight is not None for task in work.tasks.values())
+    assert all(
+        task.offset is not None
+        for task in Workshop(
+            tiny, negatives={"corrected": True}, meta_loss="grank", rank_loss="softmax"
+        ).tasks.values()
+    )
+
+
+def test_the_ranker_knows_the_labels_that_are_documents(tiny: Parts) -> None:
+    documents = replace(tiny.train.documents, ids=[f"label-{i}" for i in range(len(tiny.train))])
+    own = tiny._replace(train=replace(tiny.train, documents=documents))
+    work = Workshop(own)
+    targets = work["rank"].targets
+    assert targets.own is not None
+    # Some document has the label of its own number, so ids mean something else here.
+    mixed = (tiny.train.Y.toarray()[np.arange(40), np.arange(40)] > 0).any()
+    assert mixed
+    assert (targets.own == -1).all()
+    train = tiny.train.take(np.flatnonzero(tiny.train.Y.toarray()[:, 5] == 0))
+    documents = replace(train.documents, ids=["label-5", *train.documents.ids[1:]])
+    work = Workshop(tiny._replace(train=replace(train, documents=documents)))
+    targets = work["rank"].targets
+    assert targets.own is not None
+    assert targets.own[0] == 5
+    assert (targets.own[1:] == -1).all()
+    assert targets.hard is not None
+    assert 5 not in targets.hard[0]
+
+
+@pytest.mark.parametrize("score", ["product", "learnt"])
+def test_how_scores_become_one(tiny: Parts, score: str) -> None:
+    model = Eclare(**settings(score=score, epochs=1))
+    model.fit(tiny.train, valid=tiny.valid)
+    assert (model.members_[0].fusion is None) == (score == "product")
+    assert Eclare(**settings(score=score, epochs=1)).fit(tiny.train).members_[0].fusion is None
+
+
+def test_a_width_and_a_dropout_reach_the_network(tiny: Parts) -> None:
+    work = Workshop(tiny, width=7, dropout=0.4)
+    assert work["rank"].network.document.width == 7
+    assert work["rank"].network.document.dropout.p == work["rank"].network.dropout.p == 0.4
+    assert replace(course_of(tiny), config=replace(course_of(tiny).config, width=None)).width == 300
