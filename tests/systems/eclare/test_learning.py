@@ -1,0 +1,168 @@
+"""The course of training: what it depends on, what it leaves, and how a stopped one goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from longtail.cli.main import main
+from longtail.data.writing import write
+from longtail.errors import UsageError
+from longtail.run import Run
+from longtail.shortlist.embedding import Embedding
+from longtail.systems.eclare import modules
+from longtail.systems.eclare.learning import fingerprint, held_documents, learn
+from longtail.systems.eclare.system import Eclare
+from longtail.systems.eclare.validation import figures
+from longtail.types import Dataset
+from tests.planted import Parts
+from tests.systems.eclare.worlds import config_of, course_of, folder_bytes, settings
+
+ROOT = Path(__file__).parents[3]
+
+
+def shuffled(data: Dataset) -> Dataset:
+    """The same documents with the labels of others."""
+    return replace(data, Y=csr_array(data.Y[np.roll(np.arange(len(data)), 7)]))
+
+
+def test_validation_labels_teach_the_score_and_choose_the_epoch_and_nothing_else(tiny: Parts) -> None:
+    one, other = (
+        Eclare(**settings(epochs=1)).fit(tiny.train, valid=valid).members_[0].weights.arrays()
+        for valid in (tiny.valid, shuffled(tiny.valid))
+    )
+    differ = {name for name in one if not np.array_equal(one[name], other[name])}
+    assert differ == {"fusion_weights", "fusion_start"}
+
+
+def test_validation_documents_are_counted_in_the_labels_of_training(tiny: Parts) -> None:
+    course = course_of(tiny)
+    more = tiny.valid.relabelled(tiny.valid.labels.extended(["else"]))
+    pairs = csr_array((np.ones(3, np.float32), ([0, 1, 2], tiny.valid.Y.indices[:3])), shape=more.Y.shape)
+    held = held_documents(replace(more, filtered=pairs), course.inputs, course.config, None)
+    assert held.Y.shape == (len(tiny.valid), 40)
+    assert held.left_out is not None
+    expected = (tiny.valid.Y.toarray() > 0) & (pairs.toarray()[:, :40] == 0)
+    assert (held.Y.toarray() == expected).all()
+    assert (held.train_counts == tiny.train.label_counts).all()
+    assert held.n_train == len(tiny.train)
+
+
+def test_with_validation_data_the_best_epoch_is_kept(tiny: Parts) -> None:
+    seen: list[float] = []
+
+    class Listener(Run):
+        def on_advance(self, phase: Any, note: str) -> None:
+            if phase.name == "rank" and "P@1" in note:
+                seen.append(float(note.rsplit(" ", 1)[1]))
+
+    # A rate at which epochs go up and down.
+    wild: dict[str, Any] = {"stages": {"rank": {"epochs": 8, "lr": 2.0, "schedule": "constant"}}}
+    course = replace(course_of(tiny, **wild), run=Listener())
+    assert course.held is not None
+    ranker = modules.rank(course, modules.embed(course), None)
+    network = ranker.network
+    documents = Embedding(ranker.tokens.weight.numpy(), network.document.folded().numpy())(course.held.X)
+    classifiers, _ = network.fold(
+        ranker.targets.texts, ranker.tokens, ranker.refinement, ranker.targets.counts
+    )
+    assert len(set(seen)) > 1
+    assert figures(documents, classifiers, course.held)["P@1"] >= max(seen) - 0.01
+    assert seen[-1] < max(seen)
+
+
+def test_the_phases_are_named(tiny: Parts) -> None:
+    run = Run()
+    learn(tiny.train, tiny.valid, config_of(epochs=1, embed_on="clusters"), run)
+    stages = ["features", "graph", "clusters", "embed", "shortlist", "negatives", "rank", "fold", "fusion"]
+    assert list(run.seconds) == stages
+    assert run.in_stages
+
+
+def test_all_that_the_result_depends_on_is_in_the_fingerprint(tiny: Parts) -> None:
+    config = config_of()
+    first = fingerprint(tiny.train, tiny.valid, config)
+    assert fingerprint(tiny.train, tiny.valid, config_of()) == first
+    others = [
+        fingerprint(tiny.train, None, config),
+        fingerprint(tiny.train, shuffled(tiny.valid), config),
+        fingerprint(shuffled(tiny.train), tiny.valid, config),
+        fingerprint(tiny.train, tiny.valid, config_of(seed=1)),
+        fingerprint(tiny.train, tiny.valid, config_of(game={"mix": 0.1})),
+    ]
+    assert all(other != first for other in others)
+
+
+# --- stops ----------------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_stops_in_any_stage_ends_the_same(tiny: Parts, tmp_path: Path) -> None:
+    class Stopped(Run):
+        def __init__(self, stage: str, **more: Any) -> None:
+            super().__init__(**more)
+            self.stage = stage
+
+        def on_advance(self, phase: Any, note: str) -> None:
+            if phase.name == self.stage and phase.done == 4:
+                raise KeyboardInterrupt
+
+    def model() -> Eclare:
+        return Eclare(**settings(members=2))
+
+    model().fit(tiny.train, valid=tiny.valid).save(tmp_path / "whole")
+    kept = tmp_path / "kept"
+    for number, stage in enumerate(("embed", "shortlist", "rank", "embed-2", "shortlist-2", "rank-2")):
+        with pytest.raises(KeyboardInterrupt):
+            model().fit(tiny.train, valid=tiny.valid, run=Stopped(stage, checkpoints=kept, resume=number > 0))
+    with pytest.raises(UsageError, match=r"settings\.dropout was 0\.2 and is 0\.1 now"):
+        Eclare(**settings(members=2, dropout=0.1)).fit(
+            tiny.train, valid=tiny.valid, run=Run(checkpoints=kept, resume=True)
+        )
+    run = Run(checkpoints=kept, resume=True)
+    model().fit(tiny.train, valid=tiny.valid, run=run).save(tmp_path / "resumed")
+    assert sum("is finished" in message for message in run.messages) == 5
+    assert folder_bytes(tmp_path / "whole") == folder_bytes(tmp_path / "resumed")
+
+
+@pytest.fixture
+def folder(tiny: Parts, tmp_path: Path) -> Path:
+    place = tmp_path / "data"
+    write({"train": tiny.train, "valid": tiny.valid}, place, format="jsonl")
+    return place
+
+
+def test_a_training_that_is_killed_goes_on_to_the_same_model(folder: Path, tmp_path: Path) -> None:
+    """As a user does it: SIGKILL in the middle of the last stage, then --resume."""
+    config = tmp_path / "settings.toml"
+    config.write_text(
+        'system = "eclare"\nwidth = 16\ntext.kind = "word"\nlinear = false\nscore = "product"\n'
+        "shortlist.exact_below = 0\nshortlist.clusters = 8\n"
+        + "".join(
+            f"[stages.{stage}]\nepochs = {epochs}\nlr = 0.02\nbatch_size = 8\n"
+            for stage, epochs in (("embed", 1), ("shortlist", 1), ("rank", 10))
+        )
+    )
+    options = ["train", str(folder), "--config", str(config), "--jobs", "1", "-q"]
+    assert main([*options, "-o", str(tmp_path / "whole")]) == 0
+    options += ["-o", str(tmp_path / "model")]
+    stage = tmp_path / "model.checkpoints" / "rank"
+    with subprocess.Popen([sys.executable, "-m", "longtail", *options], cwd=ROOT, env=os.environ) as process:
+        while process.poll() is None and not list(stage.glob("epoch-*")):
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    assert not (stage / "final").exists()
+    assert not (tmp_path / "model").exists()
+    assert main([*options, "--resume"]) == 0
+    assert folder_bytes(tmp_path / "model") == folder_bytes(tmp_path / "whole")
+    assert not stage.exists()
