@@ -51,6 +51,8 @@ def teach(
     ids, known, right, wrong = ids[useful], known[useful], right[useful], wrong[useful]
     group = groups_of(held.train_counts)
     scale = np.sqrt((known[ids >= 0] ** 2).mean(axis=0)) + 1e-6
+    # What is the same for all tells nothing apart: rounding alone would make weights of it.
+    known[..., np.ptp(known[ids >= 0], axis=0) <= 1e-5 * scale] = 0
     q = inverse_propensity(held.train_counts, held.n_train).astype(np.float32) ** balance
     q /= q[ids[right]].mean()
 
