@@ -112,3 +112,13 @@ def test_the_same_data_give_the_same_weights() -> None:
     one, two = (teach(candidates, evidence, held, balance=0.5) for _ in range(2))
     assert (one.weights == two.weights).all()
     assert (one.start == two.start).all()
+
+
+def test_what_is_the_same_for_all_has_no_weight() -> None:
+    candidates, evidence, Y, held = world()
+    evidence[:, 0] += 3 * Y.toarray().ravel()
+    evidence[:, 4], evidence[:, 5] = np.log(1e-6), 1e-6  # as where there is no linear tree
+    fusion = teach(candidates, evidence, held, balance=0.2)
+    assert (fusion.weights[:, 4:] == 0).all()
+    evidence[:, 4:] = 0
+    assert np.array_equal(teach(candidates, evidence, held, balance=0.2).weights, fusion.weights)
