@@ -50,7 +50,7 @@ class ClassifierConfig:
     """How far the graph is followed for GALE: one representation a hop."""
     refinement: bool = True
     """A free vector of the label's own."""
-    combine: Literal["attention", "sum"] = "attention"
+    combine: Literal["attention", "sum"] = "sum"
     """How the parts become one: weights that depend on the label, or their sum."""
     initialise: Literal["graph", "text", "zero"] = "graph"
     """Refinement vectors start as the neighbours' texts, the label's own text, or nothing (Module III)."""
@@ -115,11 +115,11 @@ class GameConfig:
 class NegativesConfig:
     """Which wrong labels a document learns from."""
 
-    source: Literal["shortlist", "pagerank", "none"] = "shortlist"
+    source: Literal["shortlist", "pagerank", "none"] = "none"
     """Hard ones for the ranker: of the document's shortlist, or near its labels in the graph; none: none."""
     hard: int = 10
     """Hard ones a document and step."""
-    random: int = 500
+    random: int = 1000
     """Labels drawn at random a step (of all labels), for all documents of the batch."""
     corrected: bool = True
     """A negative counts as many times as it would without sampling: rare labels are in few batches, and would
@@ -137,11 +137,13 @@ class NegativesConfig:
 class StagesConfig:
     """How long and how fast each module learns."""
 
-    embed: TrainConfig = field(default_factory=lambda: TrainConfig(epochs=5, lr=0.002, schedule="cosine"))
+    embed: TrainConfig = field(default_factory=lambda: TrainConfig(epochs=1, lr=0.005, schedule="cosine"))
     """Module I: token embeddings, by clusters and without refinement vectors."""
-    shortlist: TrainConfig = field(default_factory=lambda: TrainConfig(epochs=4, lr=0.002, schedule="cosine"))
+    shortlist: TrainConfig = field(default_factory=lambda: TrainConfig(epochs=3, lr=0.005, schedule="cosine"))
     """Module II: the classifiers of the clusters."""
-    rank: TrainConfig = field(default_factory=lambda: TrainConfig(epochs=6, lr=0.002, schedule="cosine"))
+    rank: TrainConfig = field(
+        default_factory=lambda: TrainConfig(epochs=4, lr=0.005, schedule="cosine", watch="overall")
+    )
     """Module IV: the classifiers of the labels."""
 
 
@@ -188,7 +190,7 @@ class EclareConfig(SystemConfig):
     linear: bool = True
     """A linear label tree as one more witness of the learnt score (our addition): it knows frequent labels
     well; its best labels join the shortlist."""
-    balance: float = 0.2
+    balance: float = 0.6
     """What the learnt score cares for: 0 every right label alike, 1 rare ones by their inverse propensity."""
     stages: StagesConfig = field(default_factory=StagesConfig)
     """How long and how fast each module learns."""

@@ -43,7 +43,6 @@ class Inputs:
         with run.phase("features"):
             features = TfidfFeatures(config.text)
             texts = train.documents.joined(config.fields)
-            named = np.array([bool(text) for text in train.labels.texts])
             features.fit(texts, [text for text in train.labels.texts if text])
             X = features.transform(texts)
             Y = csr_array(
@@ -52,6 +51,7 @@ class Inputs:
             Y.sum_duplicates()
             Y.data[:] = 1
             Z = features.transform([text or "" for text in train.labels.texts])
+            named = np.diff(Z.indptr) > 0
         if not named.all():
             missing = int((~named).sum())
             run.say(f"{missing} labels have no text: the words of their documents stand in for it")

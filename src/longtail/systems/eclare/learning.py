@@ -27,11 +27,18 @@ TAUGHT_BY = 3000
 """Documents that the weights of the fusion are learnt from at most."""
 
 
+ENOUGH_TO_HOLD_OUT = 1000
+"""Training documents from which on some can be spared, where there is no validation data."""
+
+
 def learn(
     train: Dataset, valid: Dataset | None, config: EclareConfig, run: Run
 ) -> tuple[Inputs, list[Folded], Witness | None]:
     """The training data as matrices, the members of the ensemble, and the linear tree beside them."""
     checkpoints = open_for(run, fingerprint(train, valid, config))
+    if valid is None and config.score == "learnt" and len(train) >= ENOUGH_TO_HOLD_OUT:
+        train, valid = held_out(train, config.seed)
+        run.say(f"no validation data: {len(valid)} training documents were held out to learn the score from")
     inputs = Inputs.of(train, config, run)
     held, witness = None, None
     if valid is not None:
@@ -42,6 +49,13 @@ def learn(
         for member in range(config.members)
     ]
     return inputs, members, witness
+
+
+def held_out(train: Dataset, seed: int) -> tuple[Dataset, Dataset]:
+    """Training documents, and a few at random that take the place of validation data."""
+    size = min(TAUGHT_BY, max(100, len(train) // 20))
+    order = np.random.default_rng(seed).permutation(len(train))
+    return train.take(np.sort(order[size:])), train.take(np.sort(order[:size]))
 
 
 def fingerprint(train: Dataset, valid: Dataset | None, config: EclareConfig) -> dict[str, Any]:

@@ -12,8 +12,8 @@ from longtail.shortlist.candidates import Candidates
 from longtail.systems.eclare.fusion import BINS, EVIDENCE, Fusion, groups_of
 from longtail.systems.eclare.validation import Held
 
-ROUNDS = 300
-RATE = 0.05
+ROUNDS = 100
+RATE = 0.15
 SHRINK = 1e-3
 """Pull of a group's weights to those of all labels: small groups should not go their own way."""
 
