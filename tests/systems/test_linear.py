@@ -1,5 +1,6 @@
 """What is particular to the linear tree; what all systems share is in tests/contract."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -8,11 +9,13 @@ from scipy.sparse import csr_array
 
 import longtail
 from longtail.errors import ConfigError, ModelIntegrityError, UsageError
+from longtail.graph.label_graph import label_graph
 from longtail.run import Run
-from longtail.systems.linear import LinearTree
+from longtail.storage import read_arrays, write_arrays
+from longtail.systems.linear import GRAPH_FILE, LinearTree
 from longtail.types import Dataset, TopK
 from tests.planted import Parts, parts_of, planted
-from tests.systems.damage import change_json
+from tests.systems.damage import change_json, fit_manifest, refused
 
 SMALL = {"leaf_size": 8, "arity": 4}
 
@@ -123,6 +126,93 @@ def test_a_balanced_tree_is_another_tree(tiny: Parts) -> None:
     assert precision(balanced, tiny.test) > 70
 
 
+def with_game(mix: float, **game: object) -> LinearTree:
+    return LinearTree(tree=SMALL, beam=40, game={"mix": mix, **game})
+
+
+@pytest.mark.parametrize("mix", [0.4, 1.0])
+def test_scores_flow_along_the_graph(tiny: Parts, mix: float) -> None:
+    alone, mixed = with_game(0).fit(tiny.train), with_game(mix).fit(tiny.train)
+    scores = alone.predict(tiny.test, k=40).to_csr(40).toarray()
+    expected = (1 - mix) * scores + mix * scores @ label_graph(tiny.train.Y).toarray().T
+    assert np.allclose(mixed.predict(tiny.test, k=40).to_csr(40).toarray(), expected, atol=1e-6)
+
+
+def answered(top: TopK) -> np.ndarray:
+    """Which labels each document has in its answer, bool [n, 40]."""
+    marks = np.zeros((len(top), 41), bool)
+    np.put_along_axis(marks, top.labels.astype(np.int64), True, axis=1)
+    return marks[:, :40]
+
+
+def test_labels_that_go_with_those_found_join(tiny: Parts) -> None:
+    narrow: dict[str, object] = {"tree": {**SMALL, "members": 1}, "beam": 1}
+    alone = answered(LinearTree(**narrow).fit(tiny.train).predict(tiny.test, k=40))
+    mixed = answered(LinearTree(**narrow, game={"mix": 0.5}).fit(tiny.train).predict(tiny.test, k=40))
+    edges = label_graph(tiny.train.Y).toarray() > 0
+    assert mixed.sum() > alone.sum()
+    assert (mixed == (alone | (alone @ edges.T))).all()
+
+
+@pytest.mark.parametrize("members", [1, 2])
+def test_the_best_few_with_a_graph_do_not_depend_on_how_many_are_asked_for(tiny: Parts, members: int) -> None:
+    tree = {**SMALL, "members": members}
+    model = LinearTree(tree=tree, game={"mix": 0.5, "candidates": 20}).fit(tiny.train)
+    many, few = model.predict(tiny.test, k=20), model.predict(tiny.test, k=5)
+    assert same(TopK(many.labels[:, :5], many.scores[:, :5]), few)
+
+
+def test_a_graph_is_made_and_kept_only_if_it_is_used(tiny: Parts, tmp_path: Path) -> None:
+    run = Run()
+    model = with_game(0.5, keep=4).fit(tiny.train, run=run)
+    assert list(run.seconds) == ["features", "tree", "classifiers", "graph"]
+    assert model.graph_ is not None
+    assert np.diff(model.graph_.indptr).max() <= 4
+    model.save(tmp_path / "mixed")
+    assert same(longtail.load(tmp_path / "mixed").predict(tiny.test), model.predict(tiny.test))
+    alone = with_game(0, keep=4).fit(tiny.train)
+    assert alone.graph_ is None
+    alone.save(tmp_path / "alone")
+    assert not (tmp_path / "alone" / GRAPH_FILE).exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "says"),
+    [
+        ("indices", lambda found: found + 40, "must be from 0 to 39"),
+        ("indices", lambda found: found - 1, "must be from 0 to 39"),
+        ("indices", lambda found: found[1:], "numbers, not"),
+        ("indptr", lambda found: found[::-1].copy(), "must begin at 0"),
+        ("indptr", lambda found: found[:-1], "must have 41 numbers"),
+        ("data", lambda found: found * np.float32(np.nan), "must be finite"),
+        ("data", lambda found: -found, "must not be negative"),
+        ("data", lambda found: found.astype(np.float64), "must be of type float32"),
+        ("data", None, "is missing"),
+    ],
+)
+def test_a_damaged_graph_is_refused(
+    tiny: Parts, tmp_path: Path, name: str, wrong: Callable[[np.ndarray], np.ndarray] | None, says: str
+) -> None:
+    model = tmp_path / "model"
+    with_game(0.5).fit(tiny.train).save(model)
+    arrays = read_arrays(model / GRAPH_FILE)
+    found = arrays.pop(name)
+    if wrong is not None:
+        arrays[name] = wrong(found)
+    write_arrays(model / GRAPH_FILE, arrays)
+    fit_manifest(model)
+    message = refused(model, ModelIntegrityError)
+    assert GRAPH_FILE in message
+    assert says in message
+
+
+def test_a_graph_that_is_not_there_is_refused(tiny: Parts, tmp_path: Path) -> None:
+    with_game(0.5).fit(tiny.train).save(tmp_path / "model")
+    (tmp_path / "model" / GRAPH_FILE).unlink()
+    fit_manifest(tmp_path / "model")
+    assert GRAPH_FILE in refused(tmp_path / "model", ModelIntegrityError)
+
+
 @pytest.mark.parametrize("trees", [0, "2", None])
 def test_a_wrong_number_of_trees_is_an_integrity_error(tiny: Parts, tmp_path: Path, trees: object) -> None:
     LinearTree(tree=SMALL).fit(tiny.train).save(tmp_path / "model")
@@ -153,6 +243,10 @@ def test_wider_beams_and_smaller_leaves_still_find_the_labels(tiny: Parts) -> No
         {"tree": {"arity": 1}},
         {"tree": {"members": 0}},
         {"solver": {"loss": "x"}},
+        {"game": {"mix": 1.1}},
+        {"game": {"restart": -0.1}},
+        {"game": {"candidates": 0}},
+        {"game": {"head_above": 0}},
     ],
 )
 def test_senseless_settings_are_refused(wrong: dict[str, object]) -> None:

@@ -2,6 +2,7 @@
 
 Labels that share documents share a branch; at each node linear classifiers say which children a document
 belongs to; a beam search follows the best few. Fast to train, fast to ask, and the baseline of every table.
+If wanted, scores then flow along a graph of label correlations (GAME of ECLARE, WWW 2021).
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ from scipy.sparse import csr_array, vstack
 
 from longtail.cluster.label_tree import build_label_tree, label_centroids, unit_rows
 from longtail.errors import ConfigError, ModelIntegrityError, UsageError
+from longtail.graph.label_graph import label_graph
 from longtail.run import Run
+from longtail.shortlist.candidates import Candidates
+from longtail.shortlist.game import Game
 from longtail.shortlist.tree_average import average_answers
 from longtail.shortlist.tree_cost import with_cost
 from longtail.shortlist.tree_search import TreeSearch
 from longtail.shortlist.tree_training import train_tree
 from longtail.shortlist.tree_weights import TreeWeights
 from longtail.solvers.classifiers import USUAL_PRUNE, SolverConfig
-from longtail.storage import VerifiedFolder, read_json, write_arrays, write_json
+from longtail.storage import VerifiedFolder, checks, read_arrays, read_json, write_arrays, write_json
 from longtail.systems.base import Capabilities, System, SystemConfig
 from longtail.text.config import TextConfig
 from longtail.text.tfidf import TfidfFeatures
@@ -34,6 +38,8 @@ SHORT_ROW = 200
 """Documents that have at most so many features on average are short."""
 SHORT_MEMBERS, SHORT_PRUNE = 2, 0.08
 """By default, short documents have two trees, since they are cheap, and weights that are pruned more."""
+GRAPH_FILE = "graph.safetensors"
+GRAPH_ARRAYS = {"indptr": np.int64, "indices": np.int32, "data": np.float32}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,6 +62,32 @@ class TreeConfig:
             raise ConfigError(f"'arity' must be from 2 to 32768, not {self.arity}")
         if self.members != "auto" and self.members < 1:
             raise ConfigError(f"'members' must be at least 1, not {self.members}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GameConfig:
+    """How scores flow between labels that go together in the training documents."""
+
+    mix: float = 0.0
+    """The share of a score that comes from correlated labels: 0 is the tree alone, 1 is ECLARE's GAME."""
+    candidates: int = 50
+    """The tree's best labels that hand on their scores (those asked for, if they are more)."""
+    length: int = 400
+    """Steps of the random walk from a label that finds those it goes with."""
+    restart: float = 0.8
+    """Chance that a step of the walk begins at its own label again."""
+    keep: int = 10
+    """Labels that a label goes with at most."""
+    head_above: int = 500
+    """Labels of more documents than this keep their scores to themselves."""
+
+    def __post_init__(self) -> None:
+        for name in ("mix", "restart"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"'{name}' must be from 0 to 1, not {getattr(self, name)}")
+        for name in ("candidates", "length", "keep", "head_above"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"'{name}' must be at least 1, not {getattr(self, name)}")
 
 
 class LinearTree(System):
@@ -85,6 +117,8 @@ class LinearTree(System):
         """How the classifiers are trained; with the logistic loss, scores are probabilities."""
         beam: int = 5
         """Nodes of a level that are followed."""
+        game: GameConfig = field(default_factory=GameConfig)
+        """How scores flow between labels that go together."""
 
         def __post_init__(self) -> None:
             SystemConfig.__post_init__(self)
@@ -95,6 +129,7 @@ class LinearTree(System):
     features_: TfidfFeatures | None
     width_: int
     trees_: list[TreeSearch]
+    graph_: csr_array | None
 
     def _fit(self, train: Dataset, valid: Dataset | None, run: Run) -> None:
         with run.phase("features"):
@@ -118,9 +153,28 @@ class LinearTree(System):
             children = sum(int(level[-1]) for level in tree.children)
             with run.phase("classifiers", total=children) as phase:
                 self.trees_.append(TreeSearch(train_tree(tree, X, Y, solver, seed, phase)))
+        self._use_graph(self._correlations(train.Y, run))
         unseen = int((train.label_counts == 0).sum())
         if unseen and self.config.label_text == "none":
             run.say(f"{unseen} labels have no training document and will never be predicted")
+
+    def _correlations(self, Y: csr_array, run: Run) -> csr_array | None:
+        game = self.config.game
+        if not game.mix:
+            return None
+        with run.phase("graph"):
+            return label_graph(
+                Y,
+                head_above=game.head_above,
+                length=game.length,
+                restart=game.restart,
+                keep=game.keep,
+                seed=self.config.seed,
+            )
+
+    def _use_graph(self, graph: csr_array | None) -> None:
+        self.graph_ = graph
+        self._game = None if graph is None else Game(graph)
 
     def _members(self, short: bool, n_labels: int) -> int:
         members = self.config.tree.members
@@ -179,6 +233,15 @@ class LinearTree(System):
 
     def _predict_batch(self, documents: Documents, k: int) -> TopK:
         X = self._transform(documents)
+        if self._game is None:
+            return self._search(X, k)
+        # As many labels hand on their scores whatever k is, or the answer would depend on it.
+        found = self._search(X, max(k, self.config.game.candidates))
+        candidates = Candidates.from_padded(found.labels, found.scores)
+        return self._game(candidates, mix=self.config.game.mix, keep=k).top_k(k)
+
+    def _search(self, X: csr_array, k: int) -> TopK:
+        """What the trees say."""
         # Trees are averaged over more candidates than are asked for, or the answer would depend on k.
         depth = k if len(self.trees_) == 1 else max(k, AVERAGED)
         found = []
@@ -203,6 +266,9 @@ class LinearTree(System):
             self.features_.save(folder / "features")
         for number, tree in enumerate(self.trees_):
             write_arrays(folder / f"tree-{number}.safetensors", tree.weights.arrays())
+        if self.graph_ is not None:
+            arrays = {name: getattr(self.graph_, name).astype(kind) for name, kind in GRAPH_ARRAYS.items()}
+            write_arrays(folder / GRAPH_FILE, arrays)
 
     def _load_parts(self, folder: VerifiedFolder) -> None:
         trained_on = read_json(folder.path("linear.json"))
@@ -221,3 +287,21 @@ class LinearTree(System):
             path = folder.path(f"tree-{number}.safetensors")
             weights = TreeWeights.load(path, n_features=self.width_, n_labels=len(self.labels_))
             self.trees_.append(TreeSearch(weights))
+        mixed = self.config.game.mix > 0
+        self._use_graph(_read_graph(folder.path(GRAPH_FILE), len(self.labels_)) if mixed else None)
+
+
+def _read_graph(path: Path, n_labels: int) -> csr_array:
+    """A saved graph, checked so that no kernel can be led astray by it."""
+    arrays = read_arrays(path)
+    with checks.of_file(path):
+        indptr, indices, data = (
+            checks.vector(checks.named(arrays, name, f"the graph's {name}"), kind, f"the graph's {name}")
+            for name, kind in GRAPH_ARRAYS.items()
+        )
+        checks.pointers(indptr, len(data), "the graph's indptr", rows=n_labels)
+        checks.vector(indices, np.int32, "the graph's indices", size=len(data))
+        checks.within(indices, 0, n_labels, "the graph's indices")
+        if checks.finite(data, "the graph's data").min(initial=0) < 0:
+            raise ModelIntegrityError("the graph's data must not be negative")
+    return csr_array((data, indices, indptr), shape=(n_labels, n_labels))
