@@ -1,4 +1,4 @@
-"""How much a clustering of labels forgets: the loss of mutual information."""
+"""How much a clustering of labels forgets: the loss of mutual information, as a fraction and in bits."""
 
 from __future__ import annotations
 
@@ -29,6 +29,17 @@ def mutual_information_loss(Y: csr_array, cluster_of: np.ndarray) -> float:
         Y: documents x labels.
         cluster_of: the cluster of every label, not negative, int [labels].
     """
+    whole, lost = _whole_and_lost(Y, cluster_of)
+    return min(lost / whole, 1.0) if whole > 0 else 0.0
+
+
+def lost_bits(Y: csr_array, cluster_of: np.ndarray) -> float:
+    """The same loss in bits an assignment, I(documents; labels) - I(documents; clusters)."""
+    return _whole_and_lost(Y, cluster_of)[1] / float(np.log(2))
+
+
+def _whole_and_lost(Y: csr_array, cluster_of: np.ndarray) -> tuple[float, float]:
+    """The information of labels, and what of it clusters lose, in nats."""
     cluster_of = np.asarray(cluster_of, dtype=np.int64)
     if len(cluster_of) != Y.shape[1]:
         raise UsageError(f"there are {len(cluster_of)} cluster numbers for {Y.shape[1]} labels")
@@ -36,14 +47,12 @@ def mutual_information_loss(Y: csr_array, cluster_of: np.ndarray) -> float:
         raise UsageError(
             f"label {int(cluster_of.argmin())} has the negative cluster number {cluster_of.min()}"
         )
-    whole = mutual_information(Y)
-    if whole <= 0:
-        return 0.0
     truth = canonical(Y)
     n_clusters = int(cluster_of.max(initial=0)) + 1
     pairs, counts = np.unique(_rows(truth) * n_clusters + cluster_of[truth.indices], return_counts=True)
+    whole = mutual_information(Y)
     kept = _information(pairs // n_clusters, pairs % n_clusters, counts.astype(np.float64))
-    return float(min(max((whole - kept) / whole, 0.0), 1.0))
+    return whole, max(whole - kept, 0.0)
 
 
 def _rows(Y: csr_array) -> np.ndarray:
