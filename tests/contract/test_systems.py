@@ -20,6 +20,10 @@ FASTEST: dict[str, dict[str, object]] = {
         "width": 16,
         "text": {"kind": "word"},
         "shortlist": {"exact_below": 0, "beam": 4, "lexical": 3},
+        "classifier": {"combine": "attention"},
+        "negatives": {"source": "shortlist"},
+        "score": "learnt",
+        "linear": True,
         "stages": {
             stage: {"epochs": 3, "lr": 0.02, "batch_size": 64} for stage in ("embed", "shortlist", "rank")
         },

@@ -102,6 +102,14 @@ def test_the_graph_comes_from_training_rows_alone(tiny: Parts) -> None:
     assert (before != Inputs.of(heavier, config, Run()).G).nnz == 0
 
 
+def test_a_text_without_words_is_none() -> None:
+    data = Dataset.from_texts(["red apple", "pear"], [["odd"], ["pear"]], {"odd": "?!", "pear": "pear"})
+    run = Run()
+    inputs = Inputs.of(data, config_of(), run)
+    assert len(run.messages) == 1
+    np.testing.assert_allclose(inputs.Z.toarray()[0], inputs.X.toarray()[0], rtol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("graph", "other"),
     [

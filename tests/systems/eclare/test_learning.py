@@ -20,7 +20,7 @@ from longtail.data.writing import write
 from longtail.errors import UsageError
 from longtail.run import Run
 from longtail.shortlist.embedding import Embedding
-from longtail.systems.eclare import modules
+from longtail.systems.eclare import learning, modules
 from longtail.systems.eclare.learning import fingerprint, held_documents, learn
 from longtail.systems.eclare.system import Eclare
 from longtail.systems.eclare.validation import figures
@@ -67,7 +67,9 @@ def test_with_validation_data_the_best_epoch_is_kept(tiny: Parts) -> None:
                 seen.append(float(note.rsplit(" ", 1)[1]))
 
     # A rate at which epochs go up and down.
-    wild: dict[str, Any] = {"stages": {"rank": {"epochs": 8, "lr": 2.0, "schedule": "constant"}}}
+    wild: dict[str, Any] = {
+        "stages": {"rank": {"epochs": 8, "lr": 2.0, "schedule": "constant", "watch": "P@1"}}
+    }
     course = replace(course_of(tiny, **wild), run=Listener())
     assert course.held is not None
     ranker = modules.rank(course, modules.embed(course), None)
@@ -79,6 +81,27 @@ def test_with_validation_data_the_best_epoch_is_kept(tiny: Parts) -> None:
     assert len(set(seen)) > 1
     assert figures(documents, classifiers, course.held)["P@1"] >= max(seen) - 0.01
     assert seen[-1] < max(seen)
+
+
+def test_without_validation_data_some_documents_are_held_out(
+    tiny: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert Eclare(**settings(epochs=1)).fit(tiny.train).members_[0].fusion is None
+    monkeypatch.setattr(learning, "ENOUGH_TO_HOLD_OUT", len(tiny.train))
+    run = Run()
+    inputs, members, _ = learn(tiny.train, None, config_of(epochs=1), run)
+    assert members[0].fusion is not None
+    assert inputs.X.shape[0] == len(tiny.train) - 100
+    assert run.messages == [
+        "no validation data: 100 training documents were held out to learn the score from"
+    ]
+    rest, out = learning.held_out(tiny.train, seed=0)
+    assert sorted([*rest.documents.ids, *out.documents.ids]) == sorted(tiny.train.documents.ids)
+    assert learning.held_out(tiny.train, seed=0)[1].documents.ids == out.documents.ids
+    assert learning.held_out(tiny.train, seed=1)[1].documents.ids != out.documents.ids
+    # The paper's product has nothing to learn.
+    run = Run()
+    assert learn(tiny.train, None, config_of(epochs=1, score="product"), run)[0].X.shape[0] == len(tiny.train)
 
 
 def test_the_phases_are_named(tiny: Parts) -> None:

@@ -179,7 +179,7 @@ def test_the_kind_of_graph_reaches_every_place(tiny: Parts, kind: str) -> None:
 @pytest.mark.parametrize(
     ("classifier", "blocks", "refinement"),
     [
-        ({}, [EmbeddingBlock, EmbeddingBlock], True),
+        ({"combine": "attention"}, [EmbeddingBlock, EmbeddingBlock], True),
         ({"lte": False}, [EmbeddingBlock], True),
         ({"gale": "gcn"}, [EmbeddingBlock, Gcn], True),
         ({"gale": "lightgcn"}, [EmbeddingBlock, torch.nn.Identity], True),

@@ -31,7 +31,7 @@ def draw(
 ) -> tuple[Network, tuple[csr_array, ...], RowTable, RowTable | None]:
     """A network whose weights are no longer those it starts with, label texts and tables."""
     torch.manual_seed(0)
-    config = ClassifierConfig(refinement=refinement, **settings)
+    config = ClassifierConfig(refinement=refinement, **{"combine": "attention", "shrink": 5.0, **settings})
     network = Network(WIDTH, config, refinement=refinement, dropout=0.3)
     with torch.no_grad():
         for parameter in network.parameters():

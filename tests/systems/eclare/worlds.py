@@ -23,12 +23,15 @@ STAGES = ("embed", "shortlist", "rank")
 
 
 def settings(epochs: int = 2, lr: float = 0.02, **other: Any) -> dict[str, Any]:
-    """Small and quick; clusters of few labels, so that all parts are in use."""
+    """Small and quick, with clusters of few labels and whatever else brings all parts into use."""
     small: dict[str, Any] = {
         "width": 16,
         "text": {"kind": "word"},
         "shortlist": {"exact_below": 0, "clusters": 8, "beam": 4, "lexical": 3},
-        "negatives": {"hard": 4, "random": 20},
+        "classifier": {"combine": "attention", "shrink": 5.0},
+        "negatives": {"source": "shortlist", "hard": 4, "random": 20},
+        "embed_on": "labels",
+        "score": "learnt",
         "linear": False,
         "stages": {stage: {"epochs": epochs, "lr": lr, "batch_size": 64} for stage in STAGES},
     }
