@@ -15,5 +15,5 @@ def test_a_table_with_a_row_a_variant(tmp_path, capsys) -> None:
     write(catalogue.build("synthetic", n_labels=60), tmp_path / "data")
     main(["--data", str(tmp_path / "data"), "--variants", "words;default"])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("| features | P@1 |")
+    assert lines[0].startswith("| variant | P@1 |")
     assert [line.split(" | ")[0] for line in lines[2:]] == ["| words", "| default"]

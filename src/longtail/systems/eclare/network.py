@@ -66,10 +66,13 @@ class Network(nn.Module):
         if refinement is not None:
             parts.append(refinement)
         if self.attention is not None:
-            fused: tuple[torch.Tensor, torch.Tensor] = self.attention(parts)
-            return fused
-        summed = torch.stack(parts).sum(dim=0)
-        return summed, summed.new_ones((len(summed), len(parts)))
+            fused, alpha = self.attention(parts)
+        else:
+            fused = torch.stack(parts).sum(dim=0)
+            alpha = fused.new_ones((len(fused), len(parts)))
+        with torch.no_grad():
+            lengths = torch.stack([part.norm(dim=1) for part in parts], dim=1)
+        return fused, alpha.detach() * lengths
 
     @torch.no_grad()
     def folded_blocks(self) -> np.ndarray:

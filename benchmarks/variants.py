@@ -1,0 +1,87 @@
+"""Variants of one system on validation documents, a row each: what the choice tables and ablations are made of."""
+
+import argparse
+import time
+from collections.abc import Mapping, Sequence
+
+from longtail.config import merge, parse_overrides
+from longtail.data import read_folder
+from longtail.systems import create
+from longtail.systems.base import System
+
+FIGURES = ("P@1", "P@5", "PSP@1", "PSP@5", "R@10")
+
+Variants = Mapping[str, list[str]]
+"""Name -> settings as on the command line."""
+
+
+def rows(
+    system: str,
+    data: str,
+    fields: Sequence[str],
+    variants: Variants,
+    *,
+    needs_validation: bool = False,
+    common: Sequence[str] = (),
+    measure: tuple[str, str] | None = None,
+) -> list[str]:
+    """The Markdown rows, each printed as soon as it is known.
+
+    Args:
+        needs_validation: whether training sees the validation documents too (to stop, or to weigh scores).
+        common: settings of every variant.
+        measure: a heading and the learned attribute that stands below it.
+    """
+    parts = read_folder(data, parts=("train", "valid"))
+    headings = ["variant", *FIGURES, *(measure[:1] if measure else ()), "train s", "train CPU s"]
+    lines = ["| " + " | ".join(headings) + " |", "|---" * len(headings) + "|"]
+    print("\n".join(lines), flush=True)
+    for name, settings in variants.items():
+        model = create(system, merge({"fields": list(fields)}, parse_overrides([*common, *settings])))
+        wall, cpu = time.perf_counter(), time.process_time()
+        model.fit(parts["train"], valid=parts["valid"] if needs_validation else None)
+        spent = f"{time.perf_counter() - wall:.0f} | {time.process_time() - cpu:.0f}"
+        figures = model.evaluate(parts["valid"]).figures
+        cells = [f"{figures[figure]['value']:.2f}" for figure in FIGURES]
+        if measure:
+            cells.append(_shown(model, measure[1]))
+        lines.append(f"| {name} | {' | '.join(cells)} | {spent} |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def _shown(model: System, attribute: str) -> str:
+    return f"{getattr(model, attribute, 0):,}"
+
+
+def main(
+    program: str,
+    description: str | None,
+    system: str,
+    variants: Variants,
+    *,
+    needs_validation: bool = False,
+    measure: tuple[str, str] | None = None,
+    arguments: Sequence[str] | None = None,
+) -> None:
+    """Read the options of a table and print it."""
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{program}", description=description)
+    parser.add_argument("--data", required=True, help="a folder with train and valid")
+    parser.add_argument("--fields", default="title,text", help="title, text or title,text")
+    parser.add_argument(
+        "--variants", default=";".join(variants), help="names of variants, with ; between them"
+    )
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of them all"
+    )
+    options = parser.parse_args(arguments)
+    chosen = {name: variants[name] for name in options.variants.split(";")}
+    rows(
+        system,
+        options.data,
+        options.fields.split(","),
+        chosen,
+        needs_validation=needs_validation,
+        common=options.set,
+        measure=measure,
+    )
