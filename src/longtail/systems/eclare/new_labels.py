@@ -125,13 +125,14 @@ def refinement_of(weights: Weights, edges: csr_array, examples: csr_array) -> np
 def combined(parts: list[np.ndarray], weights: Weights) -> tuple[np.ndarray, np.ndarray]:
     """The attention block (or the sum) in numpy: classifiers [new, D] and the weights of their parts."""
     stacked = np.stack(parts, axis=1)
+    lengths = np.linalg.norm(stacked, axis=2)
     if not len(weights.attention_transform):
-        return stacked.sum(axis=1), np.ones(stacked.shape[:2], np.float32)
+        return stacked.sum(axis=1), lengths
     queries = [sigmoid(np.maximum(part, 0) @ weights.attention_transform.T) for part in parts]
     logits = np.concatenate(queries, axis=1) @ weights.attention_weigh.T
     alpha = np.exp(logits - logits.max(axis=1, keepdims=True))
     alpha /= alpha.sum(axis=1, keepdims=True)
-    return (alpha[:, :, None] * stacked).sum(axis=1), alpha
+    return (alpha[:, :, None] * stacked).sum(axis=1), alpha * lengths
 
 
 def joined_clusters(weights: Weights, edges: csr_array, texts: csr_array) -> tuple[np.ndarray, np.ndarray]:
