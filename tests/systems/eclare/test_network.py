@@ -94,7 +94,8 @@ def test_it_is_the_formula() -> None:
     queries = np.concatenate([1 / (1 + np.exp(-np.maximum(z, 0) @ T.T)) for z in parts], axis=1)
     raised = np.exp(queries @ A.T)
     shares = raised / raised.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(alpha, shares, atol=1e-5)
+    lengths = np.stack([np.linalg.norm(part, axis=1) for part in parts], axis=1)
+    np.testing.assert_allclose(alpha, shares * lengths, atol=1e-5)
     expected = sum(shares[:, [i]] * part for i, part in enumerate(parts))
     np.testing.assert_allclose(classifiers, expected, atol=1e-5)
 
@@ -154,7 +155,9 @@ def test_a_sum_needs_no_attention() -> None:
             for block, text in zip(network.blocks, texts, strict=True)
         ]
     np.testing.assert_allclose(classifiers, sum(parts).numpy() + refinement.weight.numpy(), atol=1e-5)
-    assert (alpha == 1).all()
+    every = [part.numpy() for part in parts] + [refinement.weight.numpy()]
+    lengths = np.stack([np.linalg.norm(part, axis=1) for part in every], axis=1)
+    np.testing.assert_allclose(alpha, lengths, atol=1e-5)
 
 
 @pytest.mark.parametrize("gale", ["block", "gcn", "lightgcn"])
