@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
 
 from longtail import threads
-from longtail.blocks.sparse_product import Bags, multiply, sparse_product
+from longtail.blocks.sparse_product import Bags, _product_on_device, multiply, sparse_product
 
 
 def rows_of(n: int, m: int, seed: int, density: float = 0.3) -> csr_array:
@@ -75,3 +75,14 @@ def test_nothing_in_play() -> None:
     table = torch.zeros((0, 2), requires_grad=True)
     product = sparse_product(bags.matrices[0], table)
     assert product.tolist() == [[0, 0]] * 3
+
+
+def test_the_product_of_a_graphics_card_is_the_same() -> None:
+    """Its code runs on any device: here on the one that every machine has."""
+    matrix = rows_of(5, 7, 3)
+    first, second = (torch.ones((7, 3)).cumsum(0).requires_grad_() for _ in range(2))
+    one, two = sparse_product(matrix, first), _product_on_device(second, matrix)
+    torch.testing.assert_close(one, two)
+    torch.autograd.backward([one.square().sum(), two.square().sum()])
+    assert first.grad is not None
+    torch.testing.assert_close(first.grad, second.grad)
