@@ -1,4 +1,4 @@
-"""Modules I to IV: what each one is given and leaves, and that every switch of an ablation does what it says."""
+"""Modules I to IV: what each one is given and leaves."""
 
 from __future__ import annotations
 
@@ -8,41 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from scipy.sparse import csr_array
 
-from longtail.blocks.embedding_block import EmbeddingBlock
-from longtail.blocks.gcn import Gcn
 from longtail.blocks.sparse_product import multiply
 from longtail.cluster.meta_labels import MetaLabels, cluster_graph
 from longtail.losses.bce import bce
 from longtail.losses.grank import grank
 from longtail.losses.softmax import softmax
 from longtail.systems.eclare import modules
-from longtail.systems.eclare.folded import Folded
-from longtail.systems.eclare.learning import learn_member
 from longtail.systems.eclare.system import Eclare
 from longtail.systems.eclare.task import Classify
 from tests.planted import Parts
+from tests.systems.eclare.workshop import Workshop
 from tests.systems.eclare.worlds import course_of, settings
-
-
-class Workshop:
-    """A training in which nothing is learnt, and the tasks that it had."""
-
-    def __init__(self, tiny: Parts, **other: Any) -> None:
-        self.tasks: dict[str, Classify] = {}
-        course = course_of(tiny, **other)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(modules, "train", self.keep)
-            self.folded: Folded = learn_member(course, None)
-
-    def keep(self, task: Classify, config: object, *, stage: str, **_: object) -> None:
-        task.module.eval()
-        self.tasks[stage] = task
-
-    def __getitem__(self, stage: str) -> Classify:
-        return self.tasks[stage]
-
 
 # --- clusters -----------------------------------------------------------------------------------------------
 
@@ -173,72 +150,6 @@ def test_the_kind_of_graph_reaches_every_place(tiny: Parts, kind: str) -> None:
     assert (np.count_nonzero(clusters - np.diag(np.diag(clusters))) == 0) == alone
 
 
-# --- classifiers --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("classifier", "blocks", "refinement"),
-    [
-        ({"combine": "attention"}, [EmbeddingBlock, EmbeddingBlock], True),
-        ({"lte": False}, [EmbeddingBlock], True),
-        ({"gale": "gcn"}, [EmbeddingBlock, Gcn], True),
-        ({"gale": "lightgcn"}, [EmbeddingBlock, torch.nn.Identity], True),
-        ({"gale": "none"}, [EmbeddingBlock], True),
-        ({"order": 2}, [EmbeddingBlock] * 3, True),
-        ({"refinement": False}, [EmbeddingBlock, EmbeddingBlock], False),
-    ],
-    ids=str,
-)
-def test_what_a_classifier_is_made_of(
-    tiny: Parts, classifier: dict[str, Any], blocks: list[type], refinement: bool
-) -> None:
-    work = Workshop(tiny, classifier=classifier)
-    for stage in ("embed", "shortlist", "rank"):
-        task = work[stage]
-        assert [type(block) for block in task.network.blocks] == blocks
-        assert len(task.targets.texts) == len(blocks)
-        own = refinement and stage != "embed"
-        assert (task.refinement is not None) == own
-        assert ("refinement" in task.tables()) == own
-        attention = task.network.attention
-        if attention is not None:
-            assert len(attention.weigh.weight) == len(blocks) + own
-    assert work.folded.weights.parts.shape == (40, len(blocks) + refinement)
-
-
-@pytest.mark.parametrize("combine", ["sum", "attention"])
-def test_how_parts_become_one(tiny: Parts, combine: str) -> None:
-    work = Workshop(tiny, classifier={"combine": combine, "shrink": 0.0})
-    weights, summed = work.folded.weights, combine == "sum"
-    assert (work["rank"].network.attention is None) == summed
-    # Attention shares out what a sum counts in full.
-    whole = Workshop(tiny, classifier={"combine": "sum", "shrink": 0.0}).folded.weights.parts
-    shares = weights.parts / whole
-    np.testing.assert_allclose(shares.sum(axis=1), 3 if summed else 1, rtol=1e-4)
-    assert (len(weights.attention_transform) == 0) == summed
-
-
-@pytest.mark.parametrize("classifier", [{}, {"lte": False}, {"gale": "none"}, {"order": 2}], ids=str)
-@pytest.mark.parametrize("initialise", ["graph", "text", "zero"])
-def test_where_refinement_vectors_start(tiny: Parts, initialise: str, classifier: dict[str, Any]) -> None:
-    work = Workshop(
-        tiny,
-        classifier={"initialise": initialise, **classifier},
-        graph={"max_distance": None},
-        embed_on="clusters",
-    )
-    course = course_of(tiny, graph={"max_distance": None})
-    text = multiply(course.inputs.Z, work["embed"].tokens.weight.numpy())
-    start = {"graph": course.inputs.G @ text, "text": text, "zero": np.zeros_like(text)}[initialise]
-    table = work["rank"].refinement
-    assert table is not None
-    np.testing.assert_allclose(table.weight.numpy(), start, atol=1e-5)
-    clusters = work["shortlist"].refinement
-    assert clusters is not None
-    assert clusters.weight.shape == (8, 16)
-    assert bool((clusters.weight == 0).all()) == (initialise == "zero")
-
-
 # --- the shortlister ----------------------------------------------------------------------------------------
 
 
@@ -278,84 +189,6 @@ def test_where_scores_flow_along_edges(tiny: Parts, game: dict[str, Any], mixes:
 
 def test_the_lexical_part_of_a_shortlist_is_as_long_as_wanted(tiny: Parts) -> None:
     assert [Workshop(tiny, shortlist={"lexical": size}).folded.lexical for size in (0, 5)] == [0, 5]
-
-
-# --- hard negatives -----------------------------------------------------------------------------------------
-
-
-def random_clusters(course: modules.Course) -> modules.Clusters:
-    rng = np.random.default_rng(0)
-    codes = np.arange(40) % 8
-    return modules.Clusters(
-        tokens=rng.standard_normal((course.inputs.X.shape[1], 16)).astype(np.float32),
-        residual=np.eye(16, dtype=np.float32),
-        classifiers=rng.standard_normal((8, 16)).astype(np.float32),
-        member_ptr=np.arange(0, 41, 5),
-        members=np.argsort(codes, kind="stable").astype(np.int32),
-        graph=cluster_graph(course.inputs.G, codes, 8, 10),
-    )
-
-
-@pytest.mark.parametrize("source", ["shortlist", "pagerank"])
-def test_hard_negatives_are_never_right(tiny: Parts, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(modules, "MINED_AT_ONCE", 50)
-    course = course_of(tiny, negatives={"source": source})
-    hard = modules.hard_negatives(course, random_clusters(course))
-    assert hard is not None
-    assert hard.shape[0] == len(tiny.train)
-    assert (hard >= 0).any()
-    right = course.inputs.Y.toarray() > 0
-    documents, slots = np.nonzero(hard >= 0)
-    assert not right[documents, hard[documents, slots]].any()
-    rows = [row[row >= 0] for row in hard]
-    assert all(len(set(row)) == len(row) for row in rows)
-
-
-def test_hard_negatives_come_from_the_document_s_clusters(tiny: Parts) -> None:
-    course = course_of(tiny, shortlist={"beam": 2}, game={"negatives": False})
-    clusters = random_clusters(course)
-    hard = modules.hard_negatives(course, clusters)
-    assert hard is not None
-    x = course.inputs.X.toarray() @ clusters.tokens
-    scores = np.maximum(x + np.maximum(x, 0), 0) @ clusters.classifiers.T
-    best = np.argsort(-scores, axis=1)[:, :2]
-    for row, found in enumerate(hard):
-        if course.inputs.X[[row]].nnz:
-            near = {int(label) for c in best[row] for label in range(40) if label % 8 == c}
-            assert set(found[found >= 0]) == near - set(course.inputs.Y[[row]].indices)
-        else:
-            assert (found == -1).all()
-
-
-def test_game_brings_in_other_negatives(tiny: Parts) -> None:
-    found = []
-    for game in (True, False):
-        course = course_of(tiny, game={"negatives": game, "mix": 1.0})
-        found.append(modules.hard_negatives(course, random_clusters(course)))
-    assert not np.array_equal(*found)
-
-
-def test_sources_of_hard_negatives(tiny: Parts) -> None:
-    course = course_of(tiny)
-    clusters = random_clusters(course)
-    assert modules.hard_negatives(course, None) is None
-    for nothing in ({"source": "none"}, {"hard": 0}):
-        assert modules.hard_negatives(course_of(tiny, negatives=nothing), clusters) is None
-    # Labels near those of a document need no shortlist.
-    walk = modules.hard_negatives(course_of(tiny, negatives={"source": "pagerank"}), None)
-    assert walk is not None
-    assert not np.array_equal(walk, modules.hard_negatives(course, clusters))
-    for source in ("shortlist", "pagerank", "none"):
-        hard = Workshop(tiny, negatives={"source": source})["rank"].targets.hard
-        assert (hard is None) == (source == "none")
-
-
-def test_without_moves_up_what_is_left() -> None:
-    Y = csr_array(np.array([[0, 1, 0, 1, 0], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1]], np.float32))
-    labels = np.array([[3, 0, 1, 4], [2, 0, -1, -1], [0, 1, 2, -1]], np.int32)
-    found = modules.without(labels, Y, np.array([4, -1, -1]))
-    assert found.tolist() == [[0, -1, -1, -1], [2, 0, -1, -1], [-1, -1, -1, -1]]
-    assert found.dtype == np.int32
 
 
 # --- Module IV ----------------------------------------------------------------------------------------------
