@@ -8,6 +8,8 @@ import torch
 from torch import nn
 from torch.nn.utils import parametrizations
 
+from longtail.blocks.dropout import Dropout
+
 
 class EmbeddingBlock(nn.Module):
     """x + lambda * R dropout(relu(x)): R starts as the identity and keeps spectral norm 1, lambda is learnt.
@@ -24,7 +26,7 @@ class EmbeddingBlock(nn.Module):
             linear.weight.copy_(torch.eye(width))
         self.linear = parametrizations.spectral_norm(linear)
         self.scale = nn.Parameter(torch.ones(1))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Embed rows."""

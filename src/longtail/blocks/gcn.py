@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from longtail.blocks.dropout import Dropout
+
 
 class Gcn(nn.Module):
     """relu(dropout(x) W): no residual, no spectral norm.
@@ -17,7 +19,7 @@ class Gcn(nn.Module):
         super().__init__()
         self.linear = nn.Linear(width, width, bias=False)
         nn.init.xavier_uniform_(self.linear.weight)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Transform rows."""

@@ -9,6 +9,8 @@ import torch
 from torch import nn
 from torch.nn.utils import parametrizations
 
+from longtail.blocks.dropout import Dropout
+
 
 class LabelAttention(nn.Module):
     """w = sum_i alpha_i z_i with alpha = softmax(A [t(z_1); ...]), t(z) = sigmoid(T relu(z)) (Sec. 3.3).
@@ -21,7 +23,7 @@ class LabelAttention(nn.Module):
         super().__init__()
         self.transform = parametrizations.spectral_norm(nn.Linear(width, width, bias=False))
         self.weigh = nn.Linear(parts * width, parts, bias=False)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, parts: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
         """The fused vectors and the weights of their parts."""

@@ -9,6 +9,7 @@ import torch
 from scipy.sparse import csr_array
 from torch import nn
 
+from longtail.blocks.dropout import Dropout
 from longtail.blocks.embedding_block import EmbeddingBlock
 from longtail.blocks.gcn import Gcn
 from longtail.blocks.label_attention import LabelAttention
@@ -31,7 +32,7 @@ class Network(nn.Module):
         super().__init__()
         self.config = config
         self.document = EmbeddingBlock(width, dropout)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.blocks = nn.ModuleList()
         if config.lte:
             self.blocks.append(EmbeddingBlock(width, dropout))

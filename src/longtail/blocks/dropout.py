@@ -1,0 +1,36 @@
+"""Dropout whose random mask is cheap to make: a byte a value, not a float.
+
+On a CPU torch's own dropout takes about as long as the matrix product beside it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import nn
+
+STEPS = 256
+"""A byte decides: the share that is left out is rounded to a multiple of 1 / 256."""
+
+
+class Dropout(nn.Module):
+    """Leaves out a share of the values in training and scales up the others; torch's generator seeds it.
+
+    Shapes:
+        x of any shape -> the same
+    """
+
+    def __init__(self, share: float) -> None:
+        super().__init__()
+        self.cut = round(share * STEPS)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Values, some of them zero."""
+        if not self.training or not self.cut:
+            return x
+        if x.device.type != "cpu":
+            return nn.functional.dropout(x, self.cut / STEPS)
+        seed = int(torch.randint(2**62, (1,)))
+        drawn = np.frombuffer(np.random.Generator(np.random.SFC64(seed)).bytes(x.numel()), np.uint8)
+        kept = (drawn >= self.cut).astype(np.float32) * np.float32(STEPS / (STEPS - self.cut))
+        return x * torch.from_numpy(kept).view(x.shape)
