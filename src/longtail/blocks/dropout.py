@@ -22,7 +22,7 @@ class Dropout(nn.Module):
 
     def __init__(self, share: float) -> None:
         super().__init__()
-        self.cut = round(share * STEPS)
+        self.cut = min(round(share * STEPS), STEPS - 1)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Values, some of them zero."""
