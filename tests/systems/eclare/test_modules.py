@@ -261,5 +261,8 @@ def test_how_scores_become_one(tiny: Parts, score: str) -> None:
 def test_a_width_and_a_dropout_reach_the_network(tiny: Parts) -> None:
     work = Workshop(tiny, width=7, dropout=0.4)
     assert work["rank"].network.document.width == 7
-    assert work["rank"].network.document.dropout.p == work["rank"].network.dropout.p == 0.4
+    for dropout in (work["rank"].network.document.dropout, work["rank"].network.dropout):
+        assert float((dropout.train()(torch.ones(20_000)) == 0).float().mean()) == pytest.approx(
+            0.4, abs=0.02
+        )
     assert replace(course_of(tiny), config=replace(course_of(tiny).config, width=None)).width == 300
