@@ -121,6 +121,8 @@ class NegativesConfig:
     """Hard ones a document and step."""
     random: int = 1000
     """Labels drawn at random a step (of all labels), for all documents of the batch."""
+    random_clusters: int = 1000
+    """The same of clusters, in Modules I and II; as many as there are clusters: all of them (the paper's)."""
     corrected: bool = True
     """A negative counts as many times as it would without sampling: rare labels are in few batches, and would
     be taken for right too easily."""
@@ -128,7 +130,7 @@ class NegativesConfig:
     """batch: every label in the batch counts for every document; own: just the document's own negatives."""
 
     def __post_init__(self) -> None:
-        for name in ("hard", "random"):
+        for name in ("hard", "random", "random_clusters"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"'{name}' must be at least 0, not {getattr(self, name)}")
 

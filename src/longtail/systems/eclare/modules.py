@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Literal, cast
 
 import numpy as np
 import torch
@@ -24,7 +24,7 @@ from longtail.run import Run
 from longtail.shortlist.embedding import Embedding
 from longtail.shortlist.game import Game
 from longtail.shortlist.meta_shortlist import MetaShortlist
-from longtail.systems.eclare.config import EclareConfig
+from longtail.systems.eclare.config import EclareConfig, NegativesConfig
 from longtail.systems.eclare.folded import Shortlister
 from longtail.systems.eclare.inputs import Inputs, smoothed_texts, starting_texts
 from longtail.systems.eclare.network import Network
@@ -65,6 +65,12 @@ class Course:
         """Train one module; a member of an ensemble has stages of its own."""
         name = stage if self.member == 0 else f"{stage}-{self.member + 1}"
         train(task, config, stage=name, seed=self.seed, run=self.run, checkpoints=self.checkpoints)
+
+    def easy_negatives(self, of: Literal["clusters", "labels"]) -> NegativesConfig:
+        """Negatives of Modules I and II: those of the batch and some at random."""
+        negatives = self.config.negatives
+        drawn = negatives.random_clusters if of == "clusters" else negatives.random
+        return replace(negatives, scope="batch", random=drawn)
 
     def network(self, *, refinement: bool) -> Network:
         """A new network; its random weights depend on the seed alone."""
@@ -112,7 +118,7 @@ def embed(course: Course) -> Embedded:
         inputs.X,
         targets,
         config.meta_loss,
-        replace(config.negatives, scope="batch"),
+        course.easy_negatives(config.embed_on),
         config.tail_weight,
         config.stages.embed.batch_size,
     )
@@ -190,7 +196,7 @@ def shortlister(course: Course, tokens: RowTable) -> Clusters:
         inputs.X,
         targets,
         config.meta_loss,
-        replace(config.negatives, scope="batch"),
+        course.easy_negatives("clusters"),
         config.tail_weight,
         config.stages.shortlist.batch_size,
     )
