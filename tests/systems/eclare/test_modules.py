@@ -136,6 +136,17 @@ def test_edges_between_texts_that_are_far_apart_go(tiny: Parts) -> None:
     assert modules.pruned_graph(never, tokens) is never.inputs.G
 
 
+def test_after_module_one_the_graph_is_the_pruned_one(tiny: Parts) -> None:
+    far = {"max_distance": 0.5}
+    work, course = Workshop(tiny, graph=far), course_of(tiny, graph=far)
+    pruned = modules.pruned_graph(course, work["embed"].tokens)
+    assert pruned.nnz < course.inputs.G.nnz
+    assert (work.folded.weights.graph != pruned).nnz == 0
+    for stage, graph in (("embed", course.inputs.G), ("rank", pruned)):
+        smooth = (graph @ course.inputs.Z).toarray()
+        np.testing.assert_allclose(work[stage].targets.texts[1].toarray(), smooth, rtol=1e-5, atol=1e-7)
+
+
 @pytest.mark.parametrize("kind", ["walk", "cooccurrence", "none"])
 def test_the_kind_of_graph_reaches_every_place(tiny: Parts, kind: str) -> None:
     work = Workshop(tiny, graph={"kind": kind, "max_distance": None})
@@ -227,6 +238,13 @@ def test_settings_of_negatives_reach_the_stages(tiny: Parts) -> None:
             tiny, negatives={"corrected": True}, meta_loss="grank", rank_loss="softmax"
         ).tasks.values()
     )
+
+
+def test_clusters_and_labels_are_drawn_in_numbers_of_their_own(tiny: Parts) -> None:
+    drawn = {"random": 20, "random_clusters": 5}
+    for on, first in (("labels", 20), ("clusters", 5)):
+        work = Workshop(tiny, negatives=drawn, embed_on=on)
+        assert [work[stage].negatives.random for stage in ("embed", "shortlist", "rank")] == [first, 5, 20]
 
 
 def test_the_ranker_knows_the_labels_that_are_documents(tiny: Parts) -> None:

@@ -192,3 +192,7 @@ def test_a_new_label_joins_the_cluster_of_its_neighbours(clustered: Eclare, tiny
     assert all(cluster_of(model, label) == cluster_of(clustered, label) for label in range(40))
     model.add_labels({"like": tiny.train.labels.texts[11]})
     assert cluster_of(model, 41) == cluster_of(model, 11)
+    # A label that was seen with no other has the labels of alike texts for neighbours.
+    neighbours = member_of(model).weights.graph[[41]]
+    assert set(neighbours.indices) >= {11, 41}
+    assert neighbours.data.sum() == pytest.approx(1)
