@@ -39,7 +39,7 @@ VARIANTS: variants.Variants = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the options and print the table."""
-    variants.main("eclare_ablations", __doc__, "eclare", VARIANTS, needs_validation=True, arguments=arguments)
+    variants.main("eclare_ablations", __doc__, "eclare", VARIANTS, arguments=arguments)
 
 
 if __name__ == "__main__":

@@ -22,17 +22,31 @@ WARM_UP_DOCUMENTS = 200
 class LongtailSystem(Contestant):
     """Whichever system the job names."""
 
-    packages = ("longtail", "numpy", "scipy", "numba")
+    packages = ("longtail", "numpy", "scipy", "numba", "torch")
+    valid: Dataset | None = None
+
+    @property
+    def name(self) -> str:
+        """The system's name."""
+        return self.job.contestant.removesuffix(FROM_TEXT)
+
+    @property
+    def reads_text(self) -> bool:
+        """Because it was asked to, or because it can do nothing else."""
+        return self.job.contestant != self.name or not systems.get(self.name).capabilities.features
 
     def read(self, split: str) -> tuple[Any, Any]:
         """Feature rows, or documents with their text."""
-        if not self.job.contestant.endswith(FROM_TEXT):
+        if not self.reads_text:
             X, Y = super().read(split)
             labels = [str(label) for label in range(Y.shape[1])]
             self.labels = LabelSet(labels, [""] * len(labels))
             return Documents.from_features(X), Y
         source, part = self.job.source, {"trn": "train", "tst": "test"}[split]
-        found = read_folder(source.path, options=ReadOptions(split=source.split))[part]
+        parts = read_folder(source.path, options=ReadOptions(split=source.split))
+        found = parts[part]
+        if split == "trn" and systems.get(self.name).capabilities.validation:
+            self.valid = parts.get("valid")
         Y = load_matrix(Path(self.job.matrices) / f"Y.{split}.npz")
         self.labels = found.labels
         # Only the text: feature rows that came with the data are what the other form of the contest is for.
@@ -46,17 +60,16 @@ class LongtailSystem(Contestant):
 
     def prepare(self, X: Any, Y: Any) -> None:
         """Trains on a few documents first, which loads the compiled kernels (or compiles them, once a machine)."""
-        name = self.job.contestant.removesuffix(FROM_TEXT)
         self.data = Dataset(X, self.labels, Y)
         some = np.flatnonzero(np.diff(Y.indptr))[:WARM_UP_DOCUMENTS]
-        warm = systems.create(name, self.settings()).fit(self.data.take(some))
+        warm = systems.create(self.name, self.settings()).fit(self.data.take(some))
         warm.predict(self.data.documents.take(some), k=1)
-        self.system = systems.create(name, self.settings())
+        self.system = systems.create(self.name, self.settings())
 
     def train(self) -> None:
         """One call."""
         self.run = Run()
-        self.system.fit(self.data, run=self.run)
+        self.system.fit(self.data, valid=self.valid, run=self.run)
 
     def facts(self) -> dict[str, Any]:
         """Where the training time went."""

@@ -21,14 +21,12 @@ def rows(
     fields: Sequence[str],
     variants: Variants,
     *,
-    needs_validation: bool = False,
     common: Sequence[str] = (),
     measure: tuple[str, str] | None = None,
 ) -> list[str]:
     """The Markdown rows, each printed as soon as it is known.
 
     Args:
-        needs_validation: whether training sees the validation documents too (to stop, or to weigh scores).
         common: settings of every variant.
         measure: a heading and the learned attribute that stands below it.
     """
@@ -39,7 +37,7 @@ def rows(
     for name, settings in variants.items():
         model = create(system, merge({"fields": list(fields)}, parse_overrides([*common, *settings])))
         wall, cpu = time.perf_counter(), time.process_time()
-        model.fit(parts["train"], valid=parts["valid"] if needs_validation else None)
+        model.fit(parts["train"], valid=parts["valid"] if model.capabilities.validation else None)
         spent = f"{time.perf_counter() - wall:.0f} | {time.process_time() - cpu:.0f}"
         figures = model.evaluate(parts["valid"]).figures
         cells = [f"{figures[figure]['value']:.2f}" for figure in FIGURES]
@@ -60,7 +58,6 @@ def main(
     system: str,
     variants: Variants,
     *,
-    needs_validation: bool = False,
     measure: tuple[str, str] | None = None,
     arguments: Sequence[str] | None = None,
 ) -> None:
@@ -81,7 +78,6 @@ def main(
         options.data,
         options.fields.split(","),
         chosen,
-        needs_validation=needs_validation,
         common=options.set,
         measure=measure,
     )

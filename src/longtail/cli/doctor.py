@@ -33,6 +33,7 @@ REQUIRED = {
 
 OPTIONAL = {
     "pyarrow": ("reads and writes Parquet", "longtail[parquet]"),
+    "torch": ("trains neural systems such as eclare", "longtail[neural]"),
     "rdflib": ("reads SKOS vocabularies", "longtail[skos]"),
     "scikit-learn": ("longtail.sklearn.LongtailClassifier", "scikit-learn"),
 }

@@ -42,6 +42,8 @@ class Capabilities:
     """Uses links between documents and labels that come with the data."""
     new_labels: bool = False
     """Takes labels after training."""
+    validation: bool = False
+    """Learns from validation data too: when to stop, how to weigh scores."""
     probabilities: bool = False
     """Scores are meant as probabilities (as configured by default)."""
 

@@ -114,7 +114,9 @@ class Folded:
     def evidence(self, X: csr_array, candidates: Candidates, linear: Candidates | None = None) -> np.ndarray:
         """What is known of each candidate [entries, kinds], as ``fusion.EVIDENCE`` names it."""
         raw = score(self.embedding(X), candidates, self.weights.classifiers)
-        spread = self.game(raw.with_scores(sigmoid(raw.scores)), mix=1.0, expand=False)
+        spread = raw.with_scores(np.ones(len(raw.ids), np.float32))
+        if self.mix_labels > 0:
+            spread = self.game(raw.with_scores(sigmoid(raw.scores)), mix=1.0, expand=False)
         by_tree = np.full(len(candidates.ids), np.log(FLOOR), np.float32)
         if linear is not None:
             by_tree = candidates.scores_in(linear, fill=float(np.log(FLOOR)))

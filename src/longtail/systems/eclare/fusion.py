@@ -27,7 +27,7 @@ class Fusion:
     """A weight for each kind of evidence and a start, for each group of labels.
 
     Shapes:
-        weights [groups, 4], start [groups], group int8 [labels]
+        weights [groups, kinds], start [groups], group int8 [labels]
     """
 
     weights: np.ndarray
@@ -45,7 +45,7 @@ class Fusion:
         )
 
     def __call__(self, candidates: Candidates, evidence: np.ndarray) -> Candidates:
-        """The candidates with the weighted sum of their evidence [entries, 4] as score."""
+        """The candidates with the weighted sum of their evidence [entries, kinds] as score."""
         out = np.empty(len(candidates.ids), np.float32)
 
         def fill(a: int, b: int) -> None:

@@ -21,6 +21,7 @@ from longtail.systems.eclare.validation import Held
 from longtail.systems.eclare.weights import Weights
 from longtail.systems.eclare.witness import Witness
 from longtail.training.checkpoint import open_for
+from longtail.training.surroundings import torch_threads
 from longtail.types import Dataset
 
 TAUGHT_BY = 3000
@@ -85,7 +86,7 @@ def learn_member(course: modules.Course, held: Held | None) -> Folded:
         texts = LabelTexts(inputs.Z, inputs.Z.shape[0])
         folded = folded_model(weights, texts, config)
     if config.score == "learnt" and held is not None:
-        with run.phase("fusion"):
+        with run.phase("fusion"), torch_threads():
             fusion = taught(folded, held, config)
         weights = replace(weights, fusion_weights=fusion.weights, fusion_start=fusion.start)
         folded = folded_model(weights, texts, config)

@@ -296,7 +296,8 @@ def rank(course: Course, embedded: Embedded, hard: np.ndarray | None) -> Ranker:
     def validation() -> dict[str, float] | None:
         if course.held is None:
             return None
-        documents = Embedding(own_tokens.weight.numpy(), network.document.folded().numpy())(course.held.X)
+        tokens, residual = own_tokens.weight.cpu().numpy(), network.document.folded().cpu().numpy()
+        documents = Embedding(tokens, residual)(course.held.X)
         classifiers, _ = network.fold(targets.texts, own_tokens, refinement, targets.counts)
         return figures(documents, classifiers, course.held)
 

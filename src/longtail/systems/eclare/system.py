@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from longtail import threads
-from longtail.errors import ModelIntegrityError
+from longtail.errors import MissingPackageError, ModelIntegrityError
 from longtail.run import Run
 from longtail.shortlist.candidates import Candidates
 from longtail.storage import VerifiedFolder, write_arrays
@@ -27,7 +27,7 @@ class Eclare(System):
     """Short texts, labels with texts of their own, labels that go together: good at rare and at new labels."""
 
     name: ClassVar[str] = "eclare"
-    capabilities: ClassVar[Capabilities] = Capabilities(label_text=True, new_labels=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(label_text=True, new_labels=True, validation=True)
     Config = EclareConfig
 
     config: EclareConfig
@@ -39,7 +39,12 @@ class Eclare(System):
 
     def _fit(self, train: Dataset, valid: Dataset | None, run: Run) -> None:
         threads.wait_without_spinning()
-        from longtail.systems.eclare.learning import learn
+        try:
+            from longtail.systems.eclare.learning import learn
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            raise MissingPackageError("torch", extra="neural", purpose="training 'eclare'") from None
 
         inputs, self.members_, self.witness_ = learn(train, valid, self.config, run)
         self.features_, self.texts_ = inputs.features, self.members_[0].texts
