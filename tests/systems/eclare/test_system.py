@@ -65,6 +65,7 @@ import sys
 sys.modules["torch"] = None
 import numpy as np
 import longtail
+import longtail.errors
 model = longtail.load(sys.argv[1])
 texts = open(sys.argv[2], encoding="utf-8").read().splitlines()
 answer = model.predict(texts, k=20)
@@ -72,16 +73,20 @@ model.add_labels({"new": "words unheard"})
 model.predict(texts)
 np.savez(sys.argv[3], labels=answer.labels, scores=answer.scores)
 try:
-    import torch
-except ImportError:
-    print("without torch")
+    type(model)().fit(longtail.Dataset.from_texts(["a"], [["b"]]))
+except longtail.errors.MissingPackageError as error:
+    print(error)
 """
 
 
-def test_prediction_needs_no_torch(clustered: Eclare, saved: Path, tiny: Parts, tmp_path: Path) -> None:
+def test_prediction_needs_no_torch_and_training_says_that_it_does(
+    clustered: Eclare, saved: Path, tiny: Parts, tmp_path: Path
+) -> None:
     texts = [" ".join(text.split()) for text in tiny.test.documents.joined()[:20]]
     (tmp_path / "texts").write_text("\n".join(texts), encoding="utf-8")
-    assert run_alone(PREDICTS, saved, tmp_path / "texts", tmp_path / "out.npz") == "without torch\n"
+    said = run_alone(PREDICTS, saved, tmp_path / "texts", tmp_path / "out.npz")
+    assert "training 'eclare'" in said
+    assert "torch" in said
     answer = clustered.predict(texts, k=20)
     with np.load(tmp_path / "out.npz") as found:
         assert (found["labels"] == answer.labels).all()
