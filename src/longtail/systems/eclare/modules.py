@@ -19,6 +19,7 @@ from longtail.cluster.meta_labels import (
 )
 from longtail.graph.pagerank import personalised_neighbours
 from longtail.graph.pruning import drop_distant
+from longtail.metrics.clusters import mutual_information_loss
 from longtail.metrics.topk import hits
 from longtail.run import Run
 from longtail.shortlist.embedding import Embedding
@@ -26,7 +27,7 @@ from longtail.shortlist.game import Game
 from longtail.shortlist.meta_shortlist import MetaShortlist
 from longtail.systems.eclare.config import EclareConfig, NegativesConfig
 from longtail.systems.eclare.folded import Shortlister
-from longtail.systems.eclare.inputs import Inputs, smoothed_texts, starting_texts
+from longtail.systems.eclare.inputs import Inputs, smoothed_texts, starting_texts, strongest_terms
 from longtail.systems.eclare.network import Network
 from longtail.systems.eclare.task import Classify, Targets
 from longtail.systems.eclare.validation import Held, figures
@@ -36,6 +37,9 @@ from longtail.training.train_config import TrainConfig
 from longtail.training.trainer import train
 
 MINED_AT_ONCE = 4096
+CENTROID_TERMS = 64
+"""Terms that a label's smoothed centroid keeps: the others cost time and hardly move a cluster."""
+
 HARD_KEPT = 100
 """Hard negatives that are kept of a shortlist."""
 
@@ -133,6 +137,8 @@ def cluster(course: Course, centroids: csr_array | np.ndarray) -> MetaLabels:
     n_labels = inputs.Y.shape[1]
     if config.shortlist.graph_centroids:
         centroids = cast("csr_array | np.ndarray", inputs.G @ centroids)
+    if isinstance(centroids, csr_array):
+        centroids = strongest_terms(centroids, CENTROID_TERMS)
     wanted = config.shortlist.clusters or nearest_power_of_two(n_labels / 4)
     if n_labels < config.shortlist.exact_below:
         # Every label is a cluster of its own.
@@ -185,6 +191,10 @@ def shortlister(course: Course, tokens: RowTable) -> Clusters:
     with course.run.phase("clusters"):
         embedded = multiply(inputs.X, tokens.weight.numpy())
         clusters = cluster(course, np.asarray(csr_array(inputs.Y.T) @ embedded))
+    lost = mutual_information_loss(inputs.Y, clusters.codes)
+    course.run.say(
+        f"{clusters.n_clusters} clusters of labels lose {lost:.1%} of what labels say of documents"
+    )
     targets = meta_targets(course, clusters)
     network = course.network(refinement=config.classifier.refinement)
     frozen = RowTable(tokens.weight, frozen=True)

@@ -1,0 +1,83 @@
+"""How a system's cost grows with the labels: python -m benchmarks.scaling --labels 10000,100000.
+
+Synthetic data with two documents a label; one epoch a stage; each size in a process of its own, for its peak memory.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from benchmarks.measure import Stopwatch
+from longtail.config import parse_overrides
+from longtail.data import catalogue
+from longtail.evaluation.environment import peak_memory
+from longtail.run import Run
+from longtail.systems import create
+
+EPOCHS = [f"stages.{stage}.epochs=1" for stage in ("embed", "shortlist", "rank")]
+ALONE = 200
+"""Documents that are asked for one by one."""
+
+
+def measure(system: str, n_labels: int, settings: Sequence[str]) -> dict[str, Any]:
+    """Train and predict at one size, in this process."""
+    data = catalogue.build("synthetic", n_labels=n_labels, n_documents=2 * n_labels)
+    run, watch = Run(), Stopwatch()
+    model = create(system, parse_overrides(settings)).fit(data["train"], valid=data["valid"], run=run)
+    seconds = watch.seconds
+    some = data["test"].documents[:4096]
+    model.predict(some, k=5)
+    watch = Stopwatch()
+    model.predict(some, k=5)
+    batch = watch.seconds / len(some)
+    start = time.perf_counter()
+    for i in range(ALONE):
+        model.predict(some[i : i + 1], k=5)
+    return {
+        "labels": n_labels,
+        "documents": len(data["train"]),
+        "train s": seconds,
+        **{f"{stage} s": run.seconds.get(stage, 0.0) for stage in ("graph", "embed", "shortlist", "rank")},
+        "peak GB": peak_memory() / 1e9,
+        "batch ms": 1e3 * batch,
+        "alone ms": 1e3 * (time.perf_counter() - start) / ALONE,
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the options and print a Markdown table, row by row."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.scaling", description=__doc__)
+    parser.add_argument("--system", default="eclare")
+    parser.add_argument(
+        "--labels", default="10000,100000", help="numbers of labels, with commas between them"
+    )
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting")
+    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    settings = [*EPOCHS, *options.set]
+    if options.one is not None:
+        print(json.dumps(measure(options.system, options.one, settings)))
+        return
+    for number, labels in enumerate(options.labels.split(",")):
+        command = [sys.executable, "-m", "benchmarks.scaling", "--system", options.system, "--one", labels]
+        command += [part for value in options.set for part in ("--set", value)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        row = json.loads(done.stdout.splitlines()[-1])
+        if number == 0:
+            print("| " + " | ".join(row) + " |\n" + "|---:" * len(row) + "|")
+        print(
+            "| "
+            + " | ".join(
+                f"{value:,.3g}" if isinstance(value, float) else f"{value:,}" for value in row.values()
+            )
+            + " |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
