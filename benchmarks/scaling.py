@@ -1,6 +1,6 @@
 """How a system's cost grows with the labels: python -m benchmarks.scaling --labels 10000,100000.
 
-Synthetic data with two documents a label; one epoch a stage; each size in a process of its own, for its peak memory.
+Synthetic data with two documents a label, one epoch a stage; each size in a process of its own.
 """
 
 import argparse
@@ -42,7 +42,7 @@ def measure(system: str, n_labels: int, settings: Sequence[str]) -> dict[str, An
         "documents": len(data["train"]),
         "train s": seconds,
         **{f"{stage} s": run.seconds.get(stage, 0.0) for stage in ("graph", "embed", "shortlist", "rank")},
-        "peak GB": peak_memory() / 1e9,
+        "peak GB": (peak_memory() or 0) / 1e9,
         "batch ms": 1e3 * batch,
         "alone ms": 1e3 * (time.perf_counter() - start) / ALONE,
     }
@@ -69,14 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         row = json.loads(done.stdout.splitlines()[-1])
         if number == 0:
             print("| " + " | ".join(row) + " |\n" + "|---:" * len(row) + "|")
-        print(
-            "| "
-            + " | ".join(
-                f"{value:,.3g}" if isinstance(value, float) else f"{value:,}" for value in row.values()
-            )
-            + " |",
-            flush=True,
-        )
+        cells = [f"{cell:,.3g}" if isinstance(cell, float) else f"{cell:,}" for cell in row.values()]
+        print("| " + " | ".join(cells) + " |", flush=True)
 
 
 if __name__ == "__main__":
