@@ -206,3 +206,7 @@ class EclareConfig(SystemConfig):
             _at_least_one(self, "width")
         if not 0 <= self.dropout < 1:
             raise ConfigError(f"'dropout' must be from 0 to below 1, not {self.dropout}")
+        if not 0 <= self.balance <= 1:
+            raise ConfigError(f"'balance' must be from 0 to 1, not {self.balance}")
+        if self.tail_weight < 0:
+            raise ConfigError(f"'tail_weight' must be at least 0, not {self.tail_weight}")
