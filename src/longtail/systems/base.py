@@ -154,7 +154,9 @@ class System(ABC):
             examples = examples.relabelled(extended.extended(examples.labels.ids))
         counts = np.zeros(len(texts), np.int64)
         if examples is not None:
+            # No label is more frequent than there were documents to learn from.
             counts = examples.label_counts[len(self.labels_) : len(extended)].astype(np.int64)
+            counts = np.minimum(counts, self.facts_.documents)
         unknown = [label for label, n in zip(texts, counts, strict=True) if not texts[label] and not n]
         if unknown:
             raise UsageError(f"the label {unknown[0]!r} has neither a text nor an example document")

@@ -60,7 +60,7 @@ def load(path: str | Path, expected: type[System] | None = None) -> System:
     try:
         system = cls(configuration.from_dict(cls.Config, description["config"]))
         system.labels_ = _read_labels(folder, data["labels"])
-        system.label_counts_ = _read_counts(folder, data["labels"])
+        system.label_counts_ = _read_counts(folder, data["labels"], data["documents"])
         system.facts_ = TrainingFacts(data["documents"], data["fingerprint"], description["metrics"])
         system._load_parts(folder)
     except ConfigError as error:
@@ -162,12 +162,11 @@ def _read_labels(folder: VerifiedFolder, n_labels: int) -> LabelSet:
         raise ModelIntegrityError(f"{path}: {error}") from None
 
 
-def _read_counts(folder: VerifiedFolder, n_labels: int) -> np.ndarray:
+def _read_counts(folder: VerifiedFolder, n_labels: int, n_documents: int) -> np.ndarray:
     path = folder.path("label_counts.safetensors")
     counts = storage.read_arrays(path).get("counts")
     if counts is None or counts.dtype != np.int64 or counts.shape != (n_labels,):
         raise ModelIntegrityError(f"{path} must have one whole number for each of {n_labels:,} labels")
-    # A label that came after training may have any number of examples.
-    if n_labels and counts.min() < 0:
-        raise ModelIntegrityError(f"{path}: a count of documents is below 0")
+    if n_labels and not 0 <= counts.min() <= counts.max() <= n_documents:
+        raise ModelIntegrityError(f"{path}: a count is not between 0 and the {n_documents:,} documents")
     return counts
