@@ -46,6 +46,13 @@ class CharGroup:
     def count(self, numbered: NumberedWords) -> Counts:
         """How often each run is in each document: the counts of its words, times the runs of each word."""
         n_documents, n_words = len(numbered.documents) - 1, len(numbered.words) - 1
+        if n_documents == 1:
+            # A document alone is asked for by someone who waits: the runs of its words in a row, no matrices.
+            bounds = zip(numbered.words[numbered.which], numbered.words[numbered.which + 1], strict=True)
+            every = np.concatenate(
+                [np.zeros(0, np.int32), *(numbered.runs[start:stop] for start, stop in bounds)]
+            )
+            return count(np.array([0, len(every)]), every[np.newaxis])
         n_runs = int(numbered.runs.max(initial=-1)) + 1
         words = count(numbered.documents, numbered.which[np.newaxis])
         runs = count(numbered.words, numbered.runs[np.newaxis])
