@@ -7,7 +7,6 @@ the learnt weights depend on how many training documents a label has.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numba import njit
@@ -83,6 +82,3 @@ def _weigh(
         for e in range(evidence.shape[1]):
             total += weights[g, e] * evidence[p, e]
         out[p] = np.float32(1) / (np.float32(1) + np.exp(-total))
-
-
-Joining = Literal["product", "learnt"]

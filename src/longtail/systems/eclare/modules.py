@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, cast
+from typing import Literal
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from longtail.cluster.meta_labels import (
     cluster_graph,
     meta_labels,
     nearest_power_of_two,
+    smoothed_centroids,
 )
 from longtail.graph.pagerank import personalised_neighbours
 from longtail.graph.pruning import drop_distant
@@ -135,9 +136,11 @@ def cluster(course: Course, centroids: csr_array | np.ndarray) -> MetaLabels:
     """Balanced clusters of labels by their centroids, which the graph has smoothed; head labels apart."""
     config, inputs = course.config, course.inputs
     n_labels = inputs.Y.shape[1]
-    if config.shortlist.graph_centroids:
-        centroids = cast("csr_array | np.ndarray", inputs.G @ centroids)
-    if isinstance(centroids, csr_array):
+    smooth = config.shortlist.graph_centroids
+    if isinstance(centroids, np.ndarray):
+        centroids = smoothed_centroids(inputs.G, centroids) if smooth else centroids
+    else:
+        centroids = smoothed_centroids(inputs.G, centroids) if smooth else centroids
         centroids = strongest_terms(centroids, CENTROID_TERMS)
     wanted = config.shortlist.clusters or nearest_power_of_two(n_labels / 4)
     if n_labels < config.shortlist.exact_below:

@@ -11,13 +11,12 @@ from longtail.run import Run
 from longtail.shortlist.candidates import Candidates
 from longtail.storage import VerifiedFolder, read_json, write_json
 from longtail.systems.eclare.config import EclareConfig
+from longtail.systems.eclare.folded import FLOOR
 from longtail.systems.linear import LinearTree
 from longtail.types import Dataset, Documents, LabelSet
 
 BEST = 50
 """Labels of the tree that are looked at."""
-
-FLOOR = 1e-6
 
 
 class Witness:
