@@ -1,6 +1,7 @@
 """How a system's cost grows with the labels: python -m benchmarks.scaling --labels 10000,100000.
 
-Synthetic data with two documents a label, one epoch a stage; each size in a process of its own.
+Synthetic data with two documents a label, one epoch a stage; each size in a process of its own. With --json the
+rows are kept, together with those that the file has of other sizes; with --plot all of them become a picture.
 """
 
 import argparse
@@ -9,9 +10,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Stopwatch
+from benchmarks.scaling_plot import plot
 from longtail.config import parse_overrides
 from longtail.data import catalogue
 from longtail.evaluation.environment import peak_memory
@@ -49,20 +52,23 @@ def measure(system: str, n_labels: int, settings: Sequence[str]) -> dict[str, An
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Read the options and print a Markdown table, row by row."""
+    """Read the options and print a Markdown table, row by row; keep the rows and plot them if asked to."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scaling", description=__doc__)
     parser.add_argument("--system", default="eclare")
     parser.add_argument(
         "--labels", default="10000,100000", help="numbers of labels, with commas between them"
     )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting")
+    parser.add_argument("--json", type=Path, help="a file that keeps the rows")
+    parser.add_argument("--plot", type=Path, help="a file for a picture (SVG)")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     settings = [*EPOCHS, *options.set]
     if options.one is not None:
         print(json.dumps(measure(options.system, options.one, settings)))
         return
-    for number, labels in enumerate(options.labels.split(",")):
+    rows = json.loads(options.json.read_text()) if options.json and options.json.exists() else []
+    for number, labels in enumerate(part for part in options.labels.split(",") if part):
         command = [sys.executable, "-m", "benchmarks.scaling", "--system", options.system, "--one", labels]
         command += [part for value in options.set for part in ("--set", value)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -71,6 +77,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print("| " + " | ".join(row) + " |\n" + "|---:" * len(row) + "|")
         cells = [f"{cell:,.3g}" if isinstance(cell, float) else f"{cell:,}" for cell in row.values()]
         print("| " + " | ".join(cells) + " |", flush=True)
+        rows = sorted(
+            [*(old for old in rows if old["labels"] != row["labels"]), row], key=lambda r: r["labels"]
+        )
+        if options.json:
+            options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    if options.plot:
+        options.plot.write_text(plot(rows))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,9 @@
+import json
+from xml.etree import ElementTree
+
 from benchmarks.scaling import main
+
+COLUMNS = ("documents", "embed s", "shortlist s", "rank s", "peak GB", "batch ms", "alone ms")
 
 
 def test_a_row_a_size(capsys) -> None:
@@ -7,3 +12,17 @@ def test_a_row_a_size(capsys) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("| labels | documents | train s |")
     assert [line.split(" | ")[0] for line in lines[2:]] == ["| 50", "| 80"]
+
+
+def test_rows_are_kept_and_drawn(tmp_path, capsys) -> None:
+    kept, picture = tmp_path / "rows.json", tmp_path / "plot.svg"
+    kept.write_text(json.dumps([dict.fromkeys(COLUMNS, 1.5) | {"labels": 900}]))
+    main(["--labels", "50", "--set", "width=8", "--json", str(kept), "--plot", str(picture)])
+    assert [row["labels"] for row in json.loads(kept.read_text())] == [50, 900]
+    root = ElementTree.fromstring(picture.read_text())
+    assert len(root.findall(".//{*}polyline")) == 6
+    assert len(root.findall(".//{*}circle")) == 12
+    # Without sizes, what is kept is drawn again.
+    before = picture.read_text()
+    main(["--labels", "", "--json", str(kept), "--plot", str(picture)])
+    assert picture.read_text() == before

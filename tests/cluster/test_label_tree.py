@@ -118,6 +118,15 @@ def test_centroids_are_unit_sums_of_a_labels_documents() -> None:
     assert np.allclose(label_centroids(X, Y).toarray(), expected, atol=1e-6)
 
 
+def test_a_label_s_text_counts_as_one_more_document() -> None:
+    X = csr_array(np.array([[1, 0, 2], [0, 3, 0]], np.float32))
+    Y = csr_array(np.array([[1, 0], [1, 0]], np.float32))
+    texts = csr_array(np.array([[0, 1, 0], [0, 0, 1]], np.float32))
+    expected = np.array([[1, 4, 2], [0, 0, 1]], float)
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    assert np.allclose(label_centroids(X, Y, texts).toarray(), expected, atol=1e-6)
+
+
 def test_centroids_keep_their_largest_entries() -> None:
     X = csr_array(np.array([[1, 5, 3, 2]], np.float32))
     Y = csr_array(np.array([[1, 0]], np.float32))

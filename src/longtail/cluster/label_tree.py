@@ -141,12 +141,19 @@ def _parts(
     return finished
 
 
-def label_centroids(X: csr_array, Y: csr_array, *, keep: int = 1000) -> csr_array:
+def label_centroids(
+    X: csr_array, Y: csr_array, texts: csr_array | None = None, *, keep: int = 1000
+) -> csr_array:
     """A unit-length row a label: the sum of its documents' features, cut to the ``keep`` largest entries.
 
     The cut bounds the cost for frequent labels of long documents; what it drops hardly moves a centroid.
+
+    Args:
+        texts: features of the labels' texts, each of which counts as one more document.
     """
     sums = csr_array(Y.T.tocsr() @ X)
+    if texts is not None:
+        sums = csr_array(sums + texts)
     return unit_rows(_largest_entries(sums, keep))
 
 

@@ -20,6 +20,7 @@ def random_clusters(course: modules.Course) -> modules.Clusters:
         tokens=rng.standard_normal((course.inputs.X.shape[1], 16)).astype(np.float32),
         residual=np.eye(16, dtype=np.float32),
         classifiers=rng.standard_normal((8, 16)).astype(np.float32),
+        bias=np.zeros(1, np.float32),
         member_ptr=np.arange(0, 41, 5),
         members=np.argsort(codes, kind="stable").astype(np.int32),
         graph=cluster_graph(course.inputs.G, codes, 8, 10),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from scipy.sparse import csr_array
 
 from longtail.blocks.sparse_product import multiply
 from longtail.cluster.meta_labels import MetaLabels, cluster_graph
@@ -33,8 +34,26 @@ def test_there_are_as_many_clusters_as_wanted_and_they_are_balanced(tiny: Parts,
     assert sorted(work.folded.weights.members) == list(range(40))
 
 
-def test_without_a_wish_there_are_about_four_labels_in_a_cluster(tiny: Parts) -> None:
-    assert len(Workshop(tiny, shortlist={"clusters": None}).folded.weights.cluster_classifiers) == 8
+def test_without_a_wish_there_are_about_sixteen_labels_in_a_cluster(tiny: Parts) -> None:
+    assert len(Workshop(tiny, shortlist={"clusters": None}).folded.weights.cluster_classifiers) == 2
+
+
+def test_a_label_without_documents_is_with_those_of_alike_text(tiny: Parts) -> None:
+    course = course_of(tiny)
+    inputs = course.inputs
+    twin, cold = 3, 7
+    Y, Z = inputs.Y.tolil(), inputs.Z.tolil()
+    Y[:, cold] = 0
+    Z[cold] = Z[twin]
+    inputs = replace(inputs, Y=csr_array(Y.tocsr()), Z=csr_array(Z.tocsr()))
+    tokens = np.random.default_rng(0).standard_normal((inputs.X.shape[1], 16)).astype(np.float32)
+    found = modules.embedded_centroids(inputs, tokens)
+    text = inputs.Z[[twin]].toarray()[0] @ tokens
+    np.testing.assert_allclose(found[cold], text / np.linalg.norm(text), rtol=1e-4)
+    documents = inputs.X[inputs.Y[:, [twin]].tocoo().row].toarray() @ tokens
+    lengths = np.maximum(np.linalg.norm(documents, axis=1, keepdims=True), 1e-9)
+    mean = (documents / lengths).sum(axis=0) + found[cold]
+    np.testing.assert_allclose(found[twin], mean, rtol=1e-3, atol=1e-4)
 
 
 def test_centroids_are_smoothed_by_the_graph_or_not(tiny: Parts) -> None:

@@ -116,7 +116,7 @@ def scores_of(task: Classify, batch: Batch, columns: list[int]) -> torch.Tensor:
     assert task.refinement is not None
     trust = network.trust(targets.counts)
     classifiers, _ = network.classifiers(targets.texts, task.tokens.weight, task.refinement.weight * trust)
-    return (documents @ classifiers.T)[:, columns]
+    return (documents @ classifiers.T)[:, columns] + network.bias
 
 
 @pytest.mark.parametrize(("name", "loss"), [("bce", bce), ("grank", grank), ("softmax", softmax)])
@@ -128,7 +128,8 @@ def test_the_loss_is_the_mean_over_the_documents(name: Loss, loss: Any, more: di
     columns, positive, negative = groups(task, batch)
     scores = scores_of(task, batch, columns)
     if task.offset is not None:
-        scores = scores + torch.from_numpy(negative) * task.offset[columns]
+        whom = torch.ones(negative.shape) if name == "bce" else torch.from_numpy(negative)
+        scores = scores + whom * task.offset[columns]
     counts = torch.tensor([1.0, 1, 1, 0, 2, 0])[columns]
     weight = -0.7 * counts.clamp(min=1).log() if "tail_weight" in more else None
     expected = loss(scores, torch.from_numpy(positive), torch.from_numpy(negative), weight).mean()
@@ -185,6 +186,15 @@ def test_labels_that_are_in_every_batch_need_no_correction() -> None:
         np.testing.assert_allclose(offset, 0, atol=1e-6)
 
 
-def test_questions_of_their_own_need_no_correction() -> None:
-    assert task_of(loss="bce", corrected=True).offset is None
-    assert task_of(loss="grank", corrected=True).offset is not None
+def test_cross_entropy_starts_at_the_odds_of_a_label_and_learns_them() -> None:
+    bias = task_of(loss="bce").network.bias
+    yes = task_of().targets.Y.nnz
+    assert bias.item() == pytest.approx(np.log(yes / (task_of().targets.Y.shape[0] * 6 - yes)))
+    assert bias.requires_grad
+
+
+def test_ranking_losses_leave_the_bias_alone() -> None:
+    for loss in ("grank", "softmax"):
+        bias = task_of(loss=loss).network.bias
+        assert bias.item() == 0
+        assert not bias.requires_grad

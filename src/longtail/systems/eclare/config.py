@@ -77,7 +77,7 @@ class ShortlistConfig:
     exact_below: int = 2000
     """With fewer labels than this, every label is ranked."""
     clusters: int | None = None
-    """Clusters of labels (a power of two); none: the one nearest a quarter of the labels."""
+    """Clusters of labels (a power of two); none: the one nearest a sixteenth of the labels."""
     graph_centroids: bool = True
     """Labels are clustered by centroids that the graph has smoothed."""
     beam: int = 30

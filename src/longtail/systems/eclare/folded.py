@@ -31,6 +31,7 @@ class Shortlister:
     embedding: Embedding
     clusters: MetaShortlist
     game: Game
+    bias: np.ndarray
     beam: int
 
     @classmethod
@@ -41,13 +42,14 @@ class Shortlister:
             Embedding(weights.tokens if shared else weights.cluster_tokens, weights.cluster_residual),
             MetaShortlist(weights.cluster_classifiers, weights.member_ptr, weights.members),
             Game(weights.cluster_graph),
+            weights.cluster_bias,
             beam,
         )
 
     def __call__(self, X: csr_array, mix: float) -> Candidates:
         """The labels of the best clusters with their cluster's score (Sec. 3.4); a mix of 0 leaves GAME out."""
         found = self.clusters.top_clusters(self.embedding(X), self.beam)
-        found = found.with_scores(sigmoid(found.scores))
+        found = found.with_scores(sigmoid(found.scores + self.bias))
         if mix > 0:
             found = self.game(found, mix=mix, keep=self.beam)
         return self.clusters.expand(found)
@@ -105,15 +107,20 @@ class Folded:
         candidates = self.shortlist(X, linear)
         if self.fusion is not None:
             return self.fusion(candidates, self.evidence(X, candidates, linear))
-        ranked = score(self.embedding(X), candidates, self.weights.classifiers)
+        ranked = self.rank(X, candidates)
         ranked = ranked.with_scores(sigmoid(ranked.scores))
         if self.mix_labels > 0:
             ranked = self.game(ranked, mix=self.mix_labels, expand=False)
         return candidates.with_scores(ranked.scores * candidates.scores)
 
+    def rank(self, X: csr_array, candidates: Candidates) -> Candidates:
+        """The candidates with the raw scores of their classifiers."""
+        found = score(self.embedding(X), candidates, self.weights.classifiers)
+        return found.with_scores(found.scores + self.weights.bias)
+
     def evidence(self, X: csr_array, candidates: Candidates, linear: Candidates | None = None) -> np.ndarray:
         """What is known of each candidate [entries, kinds], as ``fusion.EVIDENCE`` names it."""
-        raw = score(self.embedding(X), candidates, self.weights.classifiers)
+        raw = self.rank(X, candidates)
         spread = raw.with_scores(np.ones(len(raw.ids), np.float32))
         if self.mix_labels > 0:
             spread = self.game(raw.with_scores(sigmoid(raw.scores)), mix=1.0, expand=False)

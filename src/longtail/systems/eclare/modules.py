@@ -41,6 +41,9 @@ MINED_AT_ONCE = 4096
 CENTROID_TERMS = 64
 """Terms that a label's smoothed centroid keeps: the others cost time and hardly move a cluster."""
 
+LABELS_A_CLUSTER = 16
+"""Labels that share a cluster, about: fewer of them make clusters that few documents have taught."""
+
 HARD_KEPT = 100
 """Hard negatives that are kept of a shortlist."""
 
@@ -112,7 +115,7 @@ def embed(course: Course) -> Embedded:
         targets = label_targets(course)
     else:
         with course.run.phase("clusters"):
-            clusters = cluster(course, unit_rows(label_centroids(inputs.X, inputs.Y)))
+            clusters = cluster(course, label_centroids(inputs.X, inputs.Y, inputs.Z))
         targets = meta_targets(course, clusters)
     tokens = course.new_tokens()
     network = course.network(refinement=False)
@@ -142,11 +145,22 @@ def cluster(course: Course, centroids: csr_array | np.ndarray) -> MetaLabels:
     else:
         centroids = smoothed_centroids(inputs.G, centroids) if smooth else centroids
         centroids = strongest_terms(centroids, CENTROID_TERMS)
-    wanted = config.shortlist.clusters or nearest_power_of_two(n_labels / 4)
+    wanted = config.shortlist.clusters or nearest_power_of_two(n_labels / LABELS_A_CLUSTER)
     if n_labels < config.shortlist.exact_below:
         # Every label is a cluster of its own.
         return MetaLabels(np.arange(n_labels), n_labels)
     return meta_labels(centroids, clusters=wanted, heads=inputs.heads, seed=course.seed)
+
+
+def embedded_centroids(inputs: Inputs, tokens: np.ndarray) -> np.ndarray:
+    """The mean of a label's documents, with its text as one more of them [labels, D].
+
+    Without the text, a label that has no documents would be like no other, and land in any cluster.
+    """
+    documents, texts = multiply(inputs.X, tokens), multiply(inputs.Z, tokens)
+    for rows in (documents, texts):
+        rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    return np.asarray(csr_array(inputs.Y.T) @ documents) + texts
 
 
 def meta_targets(course: Course, clusters: MetaLabels) -> Targets:
@@ -183,6 +197,7 @@ class Clusters:
     tokens: np.ndarray
     residual: np.ndarray
     classifiers: np.ndarray
+    bias: np.ndarray
     member_ptr: np.ndarray
     members: np.ndarray
     graph: csr_array
@@ -192,8 +207,7 @@ def shortlister(course: Course, tokens: RowTable) -> Clusters:
     """Clusters anew in the space of the token embeddings, with refinement vectors; tokens stay as they are."""
     config, inputs = course.config, course.inputs
     with course.run.phase("clusters"):
-        embedded = multiply(inputs.X, tokens.weight.numpy())
-        clusters = cluster(course, np.asarray(csr_array(inputs.Y.T) @ embedded))
+        clusters = cluster(course, embedded_centroids(inputs, tokens.weight.numpy()))
     lost = mutual_information_loss(inputs.Y, clusters.codes)
     course.run.say(
         f"{clusters.n_clusters} clusters of labels lose {lost:.1%} of what labels say of documents"
@@ -220,6 +234,7 @@ def shortlister(course: Course, tokens: RowTable) -> Clusters:
         tokens=tokens.weight.numpy(),
         residual=network.document.folded().numpy(),
         classifiers=classifiers,
+        bias=network.bias.detach().numpy().reshape(1),
         member_ptr=np.concatenate([[0], np.cumsum(sizes)]),
         members=np.argsort(clusters.codes, kind="stable").astype(np.int32),
         graph=cluster_graph(inputs.G, clusters.codes, clusters.n_clusters, config.graph.keep),
@@ -251,6 +266,7 @@ def hard_negatives(course: Course, clusters: Clusters | None) -> np.ndarray | No
         Embedding(clusters.tokens, clusters.residual),
         MetaShortlist(clusters.classifiers, clusters.member_ptr, clusters.members),
         Game(clusters.graph),
+        clusters.bias,
         config.shortlist.beam,
     )
     out = np.full((inputs.X.shape[0], HARD_KEPT), -1, np.int32)

@@ -33,6 +33,8 @@ class Network(nn.Module):
         self.config = config
         self.document = EmbeddingBlock(width, dropout)
         self.dropout = Dropout(dropout)
+        # One number for all labels. Ranking losses do not see it: it stays 0 unless a task asks to learn it.
+        self.bias = nn.Parameter(torch.zeros(()), requires_grad=False)
         self.blocks = nn.ModuleList()
         if config.lte:
             self.blocks.append(EmbeddingBlock(width, dropout))

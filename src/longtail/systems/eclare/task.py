@@ -73,9 +73,15 @@ class Classify(Task):
         counts = targets.counts
         self.trust = network.trust(counts)
         weight = -tail_weight * np.log(np.maximum(counts, 1)).astype(np.float32)
-        # Each label is a question of its own in the cross entropy: there is nothing to correct.
-        corrected = negatives.corrected and loss != "bce"
+        # Each label is a question of its own in the cross entropy: sampling its negatives shifts the odds of the
+        # positives as well.
+        self.shifts_all = loss == "bce"
+        corrected = negatives.corrected
         self.offset = torch.from_numpy(-np.log(self._chance_in_batch(counts))) if corrected else None
+        if loss == "bce":
+            # Nearly all answers are no. The texts would learn that slowly, each token for itself.
+            network.bias.data.fill_(_log_odds(targets.Y))
+            network.bias.requires_grad_()
         self.log_weight = torch.from_numpy(weight) if tail_weight else None
 
     def tables(self) -> Mapping[str, RowTable]:
@@ -100,9 +106,10 @@ class Classify(Task):
             refinement = refinement * self.trust[torch.from_numpy(columns)].to(self.device)
         documents = self.network.documents(bags.matrices[0], tokens)
         classifiers, _ = self.network.classifiers(bags.matrices[1:], tokens, refinement)
-        scores = documents @ classifiers.T
+        scores = documents @ classifiers.T + self.network.bias
         if self.offset is not None:
-            scores = scores + self.offset[torch.from_numpy(columns)].to(self.device) * negative
+            offset = self.offset[torch.from_numpy(columns)].to(self.device)
+            scores = scores + (offset if self.shifts_all else offset * negative)
         weight = (
             None if self.log_weight is None else self.log_weight[torch.from_numpy(columns)].to(self.device)
         )
@@ -161,3 +168,9 @@ class Classify(Task):
             inside = np.flatnonzero((own >= 0) & (place[own] >= 0))
             negative[inside, place[own[inside]]] = False
         return torch.from_numpy(positive).to(self.device), torch.from_numpy(negative).to(self.device)
+
+
+def _log_odds(Y: csr_array) -> float:
+    """The logarithm of yes to no over all questions."""
+    yes, all_ = max(Y.nnz, 1), Y.shape[0] * Y.shape[1]
+    return float(np.log(yes / max(all_ - yes, 1)))

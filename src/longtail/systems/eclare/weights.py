@@ -33,9 +33,9 @@ class Weights:
 
     Shapes (V tokens, D width, L labels, K clusters, 0 where every label is ranked):
         tokens [V, D], residual [D, D]: documents for the ranker
-        classifiers [L, D]
+        classifiers [L, D], bias [1]: what is added to all their scores
         cluster_tokens [V, D] (or [0, D]: the ranker's), cluster_residual [D, D]: documents for the shortlister
-        cluster_classifiers [K, D], member_ptr [K + 1], members [L]
+        cluster_classifiers [K, D], cluster_bias [1], member_ptr [K + 1], members [L]
         graph [L, L], cluster_graph [K, K]: sparse, three arrays each
         fusion_weights [groups, kinds] (0 groups: the paper's product), fusion_start [groups], group [L]
         blocks [parts, D, D]: of a classifier's texts; attention_transform [D, D] (or [0, D]: a sum),
@@ -46,9 +46,11 @@ class Weights:
     tokens: np.ndarray
     residual: np.ndarray
     classifiers: np.ndarray
+    bias: np.ndarray
     cluster_tokens: np.ndarray
     cluster_residual: np.ndarray
     cluster_classifiers: np.ndarray
+    cluster_bias: np.ndarray
     member_ptr: np.ndarray
     members: np.ndarray
     graph_indptr: np.ndarray
@@ -128,6 +130,8 @@ class Weights:
             "tokens": (n_tokens, width),
             "residual": (width, width),
             "classifiers": (n_labels, width),
+            "bias": (1,),
+            "cluster_bias": (1,),
             "cluster_tokens": (len(self.cluster_tokens) and n_tokens, width),
             "cluster_residual": (width, width),
             "cluster_classifiers": (K, width),
