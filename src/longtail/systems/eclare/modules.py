@@ -160,7 +160,8 @@ def embedded_centroids(inputs: Inputs, tokens: np.ndarray) -> np.ndarray:
     documents, texts = multiply(inputs.X, tokens), multiply(inputs.Z, tokens)
     for rows in (documents, texts):
         rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(np.float32).tiny)
-    return np.asarray(csr_array(inputs.Y.T) @ documents) + texts
+    centroids: np.ndarray = np.asarray(csr_array(inputs.Y.T) @ documents) + texts
+    return centroids
 
 
 def meta_targets(course: Course, clusters: MetaLabels) -> Targets:
