@@ -87,7 +87,7 @@ def hop_terms(
             own_rows[part],
             takes,
             bits,
-            hidden,
+            float(hidden),
             terms[part],
         )
 

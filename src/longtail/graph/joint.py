@@ -156,11 +156,11 @@ def extended(graph: JointGraph, neighbours: np.ndarray, *, own: bool = False) ->
 
 
 def check_nodes(nodes: np.ndarray, n_nodes: int, least: int = 0) -> np.ndarray:
-    """The numbers as int64, or an error: kernels do not look whether a node is there."""
+    """The numbers for kernels, int64, or an error: they do not look themselves whether a node is there."""
     if len(nodes) and not least <= nodes.min() <= nodes.max() < n_nodes:
         wrong = int(nodes.min() if nodes.min() < least else nodes.max())
         raise UsageError(f"there is no node {wrong}: the graph has the nodes 0 to {n_nodes - 1}")
-    return nodes.astype(np.int64, copy=False)
+    return np.ascontiguousarray(nodes, dtype=np.int64)
 
 
 def _from_pairs(

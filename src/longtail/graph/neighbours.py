@@ -46,7 +46,7 @@ def sample(
 
     def work(rows: tuple[int, int]) -> None:
         part = slice(*rows)
-        _sample(indptr, indices, marks, nodes[part], bits, hop, hidden, chosen[part])
+        _sample(indptr, indices, marks, nodes[part], bits, hop, float(hidden), chosen[part])
 
     threads.run_all(work, threads.blocks(len(nodes), smallest=_FEW_NODES))
     return chosen
