@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
 from longtail.errors import UsageError
-from longtail.types import Dataset, Document, Documents, LabelSet, TopK, label_matrix
+from longtail.types import Dataset, Document, Documents, Edges, LabelSet, TopK, label_matrix
 
 tag_rows = st.lists(st.lists(st.sampled_from("abcdefg"), max_size=5), max_size=8)
+LINKS = Edges(["a"], ["x"], np.ones(1, np.float32))
 
 
 def labels(*ids: str) -> LabelSet:
@@ -216,31 +217,47 @@ class TestDataset:
         assert Y.nnz == 3
         assert data.relabelled(labels("b")).label_counts.tolist() == [1]
 
-    def test_filtered_has_the_shape_of_y(self):
-        with pytest.raises(UsageError, match=r"filtered has shape \(1, 1\)"):
-            replace(from_rows([["a", "b"]]), filtered=csr_array((1, 1)))
+    @pytest.mark.parametrize("name", ["filtered", "revealed"])
+    def test_other_matrices_have_the_shape_of_y(self, name):
+        with pytest.raises(UsageError, match=rf"{name} has shape \(1, 1\)"):
+            replace(from_rows([["a", "b"]]), **{name: csr_array((1, 1))})
+
+    def test_unscored_is_what_is_filtered_or_revealed(self):
+        data = from_rows([["a", "b"]])
+        assert data.unscored is None
+        one, other = csr_array([[2, 0]]), csr_array([[0, 1]])
+        only = replace(data, revealed=one).unscored
+        both = replace(data, filtered=one, revealed=other).unscored
+        assert only is not None
+        assert both is not None
+        assert only.toarray().tolist() == [[1, 0]]
+        assert both.toarray().tolist() == [[1, 1]]
 
     @given(tag_rows, st.data())
     def test_take_keeps_each_document_with_its_labels(self, rows, draw):
         data = from_rows(rows)
-        data = replace(data, filtered=data.Y)
+        data = replace(data, filtered=data.Y, revealed=data.Y, edges=LINKS)
         chosen = draw.draw(st.lists(st.integers(0, len(rows) - 1)) if rows else st.just([]))
         part = data.take(chosen)
         assert part.labels is data.labels
         assert part.documents.texts == [data.documents.texts[i] for i in chosen]
         assert part.Y.toarray().tolist() == data.Y.toarray()[chosen].tolist()
-        assert part.filtered is not None
-        assert (part.filtered != part.Y).nnz == 0
+        assert part.edges is LINKS
+        for matrix in (part.filtered, part.revealed):
+            assert matrix is not None
+            assert (matrix != part.Y).nnz == 0
 
     @given(tag_rows, st.permutations("abcdefghi"))
     def test_relabelled_keeps_the_pairs(self, rows, order):
         data = from_rows(rows)
-        moved = replace(data, filtered=data.Y).relabelled(labels(*order))
+        moved = replace(data, filtered=data.Y, revealed=data.Y, edges=LINKS).relabelled(labels(*order))
         assert moved.labels.ids == list(order)
         assert pairs(moved) == pairs(data)
         assert moved.Y.has_canonical_format
-        assert moved.filtered is not None
-        assert (moved.filtered != moved.Y).nnz == 0
+        assert moved.edges is LINKS
+        for matrix in (moved.filtered, moved.revealed):
+            assert matrix is not None
+            assert (matrix != moved.Y).nnz == 0
         assert pairs(moved.relabelled(data.labels)) == pairs(data)
 
     def test_relabelled_needs_the_labels_in_use_only(self):
@@ -249,6 +266,15 @@ class TestDataset:
         assert data.relabelled(labels("a")).Y.toarray().tolist() == [[1]]
         with pytest.raises(UsageError, match="the label 'a' is not in the new label set"):
             data.relabelled(labels("unused"))
+
+
+class TestEdges:
+    def test_nodes_are_found_and_others_left_out(self):
+        edges = Edges(["a", "a", "x", "b"], ["b", "x", "a", "b"], np.array([1, 2, 3, 4], np.float32))
+        sources, targets, weights = edges.located({"a": 5, "b": 0})
+        assert (sources.tolist(), targets.tolist(), weights.tolist()) == ([5, 0], [0, 0], [1, 4])
+        assert sources.dtype == targets.dtype == np.int64
+        assert [len(column) for column in Edges([], [], np.empty(0, np.float32)).located({})] == [0, 0, 0]
 
 
 class TestFingerprint:
@@ -278,10 +304,28 @@ class TestFingerprint:
             replace(base, labels=LabelSet(["a", "x"], known.texts)),
             replace(base, labels=LabelSet(known.ids, ["A", ""])),
             replace(base, Y=csr_array(np.ones((2, 2)))),
+            replace(base, filtered=base.Y),
+            replace(base, revealed=base.Y),
+            replace(base, filtered=base.Y, revealed=base.Y),
+            replace(base, edges=LINKS),
+            replace(base, edges=LINKS._replace(sources=["b"])),
+            replace(base, edges=LINKS._replace(targets=["b"])),
+            replace(base, edges=LINKS._replace(weights=np.array([2], np.float32))),
             base.take([1, 0]),
             base.take([0]),
         ]
         assert len({data.fingerprint() for data in changed}) == len(changed)
+
+    def test_what_is_there_but_empty_does_not_show(self):
+        base = Dataset.from_texts(["ab", "c"], [["a"], ["b"]])
+        nothing = csr_array((2, 2), dtype=np.float32)
+        links = Edges([], [], np.empty(0, np.float32))
+        empty = replace(base, filtered=nothing, revealed=nothing, edges=links)
+        assert empty.fingerprint() == base.fingerprint()
+
+    def test_it_has_not_changed_for_data_without_filters(self):
+        data = Dataset.from_texts(["ab", "c"], [["a"], ["b"]], {"a": "A", "b": "B"})
+        assert data.fingerprint() == "2f8da2b092958233684dd6f38cdbb92b63d01ea18be34524c6ad2d617257103b"
 
     def test_broken_unicode_has_one_too(self):
         assert len(Dataset.from_texts(["\ud800"], [["a"]]).fingerprint()) == 64

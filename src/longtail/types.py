@@ -1,14 +1,15 @@
-"""The nouns that cross folders: Document(s), LabelSet, Dataset, TopK."""
+"""The nouns that cross folders: Document(s), LabelSet, Edges, Dataset, TopK."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from longtail import pairs
 from longtail.columns import is_sparse, tag_lists, text_column
 from longtail.errors import UsageError
 
@@ -166,28 +167,47 @@ class LabelSet:
         return LabelSet([*self.ids, *new], [*self.texts, *("" for _ in new)], extra)
 
 
+class Edges(NamedTuple):
+    """Links that come with the data, as columns: from, to (ids of documents or labels), weight (float32)."""
+
+    sources: list[str]
+    targets: list[str]
+    weights: np.ndarray
+
+    def located(self, index: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """From, to (int64) and weight of the links between nodes of ``index``, their numbers by id."""
+        ends = np.array([[index.get(id_, -1) for id_ in side] for side in self[:2]], dtype=np.int64)
+        known = (ends >= 0).all(axis=0)
+        return ends[0, known], ends[1, known], self.weights[known]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Dataset:
     """Documents, labels and the sparse matrix ``Y`` (documents x labels, float32) that joins them.
 
     ``Y`` stores each pair once, in the order of the columns, and no zeros: what is stored is a label.
     ``filtered`` (same shape) marks pairs that are never scored, such as a document as its own label.
+    ``revealed`` (same shape) marks labels that are known of a document before it is tagged (warm start).
+    ``edges`` are auxiliary links between documents and labels; they may name some that are not here.
     """
 
     documents: Documents
     labels: LabelSet
     Y: csr_array
     filtered: csr_array | None = None
+    revealed: csr_array | None = None
+    edges: Edges | None = None
 
     def __post_init__(self) -> None:
         shape = (len(self.documents), len(self.labels))
-        for name, matrix in (("Y", self.Y), ("filtered", self.filtered)):
+        for name in ("Y", "filtered", "revealed"):
+            matrix = getattr(self, name)
             if matrix is not None and matrix.shape != shape:
                 raise UsageError(
                     f"{name} has shape {matrix.shape}, but there are {shape[0]} documents and {shape[1]} labels"
                 )
             if matrix is not None:
-                object.__setattr__(self, name, _canonical(matrix))
+                object.__setattr__(self, name, pairs.canonical(matrix))
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -239,8 +259,7 @@ class Dataset:
     def take(self, rows: Iterable[int]) -> Dataset:
         """The part with these rows, over the same labels."""
         rows = np.asarray(list(rows), dtype=np.int64)
-        filtered = None if self.filtered is None else self.filtered[rows]
-        return replace(self, documents=self.documents.take(rows), Y=self.Y[rows], filtered=filtered)
+        return self._changed(lambda matrix: matrix[rows], documents=self.documents.take(rows))
 
     def relabelled(self, labels: LabelSet) -> Dataset:
         """The same documents over another label set, matched by id; it must hold every label in use."""
@@ -250,8 +269,18 @@ class Dataset:
         if missing is not None:
             raise UsageError(f"the label {self.labels.ids[missing]!r} is not in the new label set")
         columns = np.array([labels.index.get(label, -1) for label in self.labels.ids], dtype=np.int64)
-        filtered = None if self.filtered is None else _move_columns(self.filtered, columns, len(labels))
-        return Dataset(self.documents, labels, _move_columns(self.Y, columns, len(labels)), filtered)
+        return self._changed(lambda matrix: pairs.with_columns(matrix, columns, len(labels)), labels=labels)
+
+    def _changed(self, change: Callable[[csr_array], csr_array], **parts: Any) -> Dataset:
+        """The same with every matrix changed alike, and these parts."""
+        filtered = None if self.filtered is None else change(self.filtered)
+        revealed = None if self.revealed is None else change(self.revealed)
+        return replace(self, Y=change(self.Y), filtered=filtered, revealed=revealed, **parts)
+
+    @property
+    def unscored(self) -> csr_array | None:
+        """The pairs that are neither predictions nor truth to a measure: filtered or revealed; None without any."""
+        return pairs.union([self.filtered, self.revealed])
 
     @property
     def label_counts(self) -> np.ndarray:
@@ -259,27 +288,24 @@ class Dataset:
         return np.bincount(self.Y.indices, minlength=len(self.labels))
 
     def fingerprint(self) -> str:
-        """A sha256 of documents, labels and Y: the same data give the same one on any machine."""
+        """A sha256 of everything but ``extra`` keys: the same data give the same one on any machine."""
         digest = hashlib.sha256()
-        columns = (
-            self.documents.ids,
-            self.documents.titles,
-            self.documents.texts,
-            self.labels.ids,
-            self.labels.texts,
-        )
-        for column in columns:
-            for start in range(0, len(column), 8192):
-                part = column[start : start + 8192]
-                digest.update(np.array([len(value) for value in part], dtype="<i8").tobytes())
-                digest.update("".join(part).encode("utf-8", "surrogatepass"))
-        for matrix in (self.Y, self.documents.features):
+        documents, labels = self.documents, self.labels
+        for column in (documents.ids, documents.titles, documents.texts, labels.ids, labels.texts):
+            _digest_texts(digest, column)
+        for matrix in (self.Y, documents.features):
             if matrix is not None:
-                matrix = _canonical(matrix)
-                digest.update(np.asarray(matrix.shape, dtype="<i8").tobytes())
-                digest.update(matrix.indptr.astype("<i8").tobytes())
-                digest.update(matrix.indices.astype("<i8").tobytes())
-                digest.update(matrix.data.astype("<f4").tobytes())
+                pairs.digest(digest, matrix)
+        # What a data set may do without is named; where it is not there or empty, it leaves no trace.
+        for name, matrix in (("filtered", self.filtered), ("revealed", self.revealed)):
+            if matrix is not None and matrix.nnz:
+                digest.update(name.encode())
+                pairs.digest(digest, matrix)
+        if self.edges is not None and len(self.edges.weights):
+            digest.update(b"edges")
+            _digest_texts(digest, self.edges.sources)
+            _digest_texts(digest, self.edges.targets)
+            digest.update(self.edges.weights.astype("<f4").tobytes())
         return digest.hexdigest()
 
 
@@ -349,20 +375,8 @@ def label_matrix(rows: Sequence[Iterable[str]], labels: LabelSet) -> csr_array:
     return csr_array((data, indices, indptr), shape=(len(rows), len(labels)))
 
 
-def _move_columns(matrix: csr_array, columns: np.ndarray, n_columns: int) -> csr_array:
-    from scipy.sparse import csr_array
-
-    pairs = matrix.tocoo()
-    target = columns[pairs.col]
-    keep = target >= 0
-    return csr_array((pairs.data[keep], (pairs.row[keep], target[keep])), shape=(matrix.shape[0], n_columns))
-
-
-def _canonical(matrix: csr_array) -> csr_array:
-    """The same matrix with sorted columns, no pair twice and no stored zeros; the caller's own is left alone."""
-    if matrix.has_canonical_format and matrix.data.all():
-        return matrix
-    matrix = matrix.copy()
-    matrix.sum_duplicates()
-    matrix.eliminate_zeros()
-    return matrix
+def _digest_texts(digest: Any, column: Sequence[str]) -> None:
+    for start in range(0, len(column), 8192):
+        part = column[start : start + 8192]
+        digest.update(np.array([len(value) for value in part], dtype="<i8").tobytes())
+        digest.update("".join(part).encode("utf-8", "surrogatepass"))

@@ -67,3 +67,20 @@ def test_weights_that_are_lost_are_told(call: Call, tmp_path: Path) -> None:
     kept = call("convert", source, tmp_path / "kept", "--to", "text2text")
     assert kept.code == 0, kept.err
     assert "warning" not in kept.err
+
+
+def test_revealed_labels_and_edges_stay(call: Call, tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "train.jsonl").write_text('{"id": "d", "text": "t", "labels": ["x"], "revealed": ["y"]}\n')
+    (source / "edges.tsv").write_text("d\ty\t0.1\nd\tx\n")
+    for _ in range(2):
+        answer = call("convert", source, tmp_path / "out", "-q", "--force")
+        assert answer.code == 0, answer.err
+    before, after = read_folder(source)["train"], read_folder(tmp_path / "out")["train"]
+    assert after.fingerprint() == before.fingerprint()
+    assert (tmp_path / "out" / "edges.tsv").read_text() == "d\ty\t0.1\nd\tx\t1.0\n"
+    answer = call("convert", source, tmp_path / "lines", "--to", "text2text")
+    assert (
+        "warning: revealed labels and edges are not written, as the format text2text has none" in answer.err
+    )

@@ -77,3 +77,15 @@ def test_a_reader_that_goes_away_gives_its_own_exit_code(model: Path, folder: Pa
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 141
+
+
+def test_revealed_labels_are_left_out(call: Call, model: Path, folder: Path, tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in (folder / "test.jsonl").read_text().splitlines()]
+    source = tmp_path / "test.jsonl"
+    source.write_text("".join(json.dumps({**row, "revealed": ["common"]}) + "\n" for row in rows))
+    answer = call("evaluate", model, source, "-q", "--json", "-", "-k", "1")
+    assert answer.code == 0, answer.err
+    report = json.loads(answer.out)
+    # 'common' is neither truth nor prediction any more: the next, l0, is right for a fifth.
+    assert report["figures"]["P@1"]["value"] == pytest.approx(20)
+    assert report["counts"]["assignments"] == report["counts"]["pairs_left_out"] == 10

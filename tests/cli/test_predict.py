@@ -159,3 +159,38 @@ def test_the_input_is_not_replaced_by_its_answers(call: Call, model: Path, tmp_p
     answer = call("predict", model, source, "-o", source, "--force")
     assert answer.code == 2
     assert source.read_text() == '{"id": "a", "text": "t"}\n'
+
+
+def test_revealed_labels_are_not_predicted_again(call: Call, model: Path, tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text(
+        '{"id": "a", "text": "t"}\n\n{"id": "b", "text": "t", "revealed": ["common"]}\n'
+        '{"id": "c", "text": "t", "revealed": ["l0", "odd", "odder"]}\n'
+    )
+    for size in (1, 100):
+        answer = call("predict", model, source, "-k", 2, "--batch-size", size)
+        assert answer.code == 0, answer.err
+        found = {
+            line["id"]: [label["id"] for label in line["labels"]]
+            for line in map(json.loads, answer.out.splitlines())
+        }
+        assert found == {"a": ["common", "l0"], "b": ["l0", "l1"], "c": ["common", "l1"]}
+        assert (
+            f"warning: {source}, line 4: the revealed label 'odd' of the document 'c' is none of the model's; "
+            "2 such labels were left out"
+        ) in answer.err
+    piped = run(model, source.read_bytes(), "-k", "1")
+    assert [len(json.loads(line)["labels"]) for line in piped.stdout.splitlines()] == [1, 1, 1]
+    assert b"warning: standard input: the revealed label 'odd'" in piped.stderr
+
+
+def test_edges_are_for_systems_that_use_them(call: Call, model: Path, folder: Path, tmp_path: Path) -> None:
+    edges = tmp_path / "edges.tsv"
+    edges.write_text("doc-1\tl0\t1\n")
+    answer = call("predict", model, folder / "test.jsonl", "--edges", edges, "-q")
+    assert answer.code == 2
+    assert "the system 'dummy' makes no use of edges: leave out --edges" in answer.err
+    edges.write_text("doc-1\tl0\tmuch\n")
+    answer = call("predict", model, folder / "test.jsonl", "--edges", edges, "-q")
+    assert answer.code == 1
+    assert f"{edges}, line 1: expected two ids" in answer.err

@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from longtail.cli.split import METHODS
+from longtail.cli.split import METHODS, WARM_START
 from longtail.data import read_folder
 from longtail.data.splits import Method
 from tests.cli.conftest import Call
@@ -16,7 +16,7 @@ def ids(folder: Path) -> dict[str, list[str]]:
 
 
 def test_the_methods_are_those_of_the_library() -> None:
-    assert get_args(Method) == METHODS
+    assert (*get_args(Method), WARM_START) == METHODS
 
 
 @pytest.mark.parametrize("method", ["random", "stratified"])
@@ -53,6 +53,7 @@ def test_by_time_and_by_group(call: Call, folder: Path, tmp_path: Path) -> None:
         (("--fractions", "train=.5,exam=.5"), "there is no part 'exam'"),
         (("--fractions", "train=.5,train=.5"), "the part 'train' is there twice"),
         (("--to", "table"), "can only be read"),
+        (("--inductive",), "--inductive belongs to the method warm-start"),
     ],
 )
 def test_wrong_usage(call: Call, folder: Path, tmp_path: Path, options: tuple[str, ...], words: str) -> None:
@@ -68,3 +69,42 @@ def test_weights_that_are_lost_are_told(call: Call, tmp_path: Path) -> None:
     answer = call("split", source, "-o", tmp_path / "out")
     assert answer.code == 0, answer.err
     assert "warning: label weights are not written, as the format jsonl has none" in answer.err
+
+
+@pytest.mark.parametrize("inductive", [False, True])
+def test_warm_start(call: Call, folder: Path, tmp_path: Path, inductive: bool) -> None:
+    (tmp_path / "in").mkdir()
+    for path in folder.iterdir():
+        (tmp_path / "in" / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "in" / "edges.tsv").write_text("doc-50\tdoc-1\t0.5\n")
+    options = ("--method", "warm-start", "--seed", 3, *(["--inductive"] if inductive else []))
+    answer = call("split", tmp_path / "in", "-o", tmp_path / "out", *options)
+    assert answer.code == 0, answer.err
+    before, after = read_folder(folder), read_folder(tmp_path / "out")
+    assert {part: len(data) for part, data in after.items()} == {
+        "train": 40 if inductive else 50,
+        "valid": 10,
+        "test": 10,
+    }
+    test = after["test"]
+    assert test.revealed is not None
+    assert ((test.Y + test.revealed) != before["test"].Y).nnz == 0
+    added = after["train"].take(range(40, len(after["train"])))
+    assert ((test.revealed[:0] if inductive else test.revealed) != added.Y).nnz == 0
+    assert test.edges is not None
+    assert test.edges.sources == ["doc-50"]
+    again = call("split", tmp_path / "in", "-o", tmp_path / "again", *options)
+    assert again.code == 0
+    assert read_folder(tmp_path / "again")["test"].fingerprint() == test.fingerprint()
+
+
+def test_warm_start_needs_two_parts(call: Call, folder: Path, tmp_path: Path) -> None:
+    answer = call("split", folder / "train.jsonl", "-o", tmp_path / "out", "--method", "warm-start", "-q")
+    assert answer.code == 2
+    assert "has no part 'test', and the method warm-start needs train and test" in answer.err
+
+
+def test_what_a_format_has_no_place_for_is_told(call: Call, folder: Path, tmp_path: Path) -> None:
+    answer = call("split", folder, "-o", tmp_path / "out", "--method", "warm-start", "--to", "text2text")
+    assert answer.code == 0, answer.err
+    assert "warning: revealed labels are not written, as the format text2text has none: jsonl" in answer.err

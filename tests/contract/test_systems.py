@@ -1,5 +1,6 @@
 """What every system must do, on planted data with known answers. A new system joins by being in the registry."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -8,6 +9,7 @@ import pytest
 
 import longtail
 from longtail import threads
+from longtail.data import warm_start
 from longtail.errors import NotFittedError, UsageError
 from longtail.systems import REGISTRY, create, get
 from longtail.systems.base import System
@@ -204,10 +206,60 @@ def test_a_wrong_k_and_a_wrong_document_are_refused(system: System) -> None:
         system.predict(cast("list[str]", ["a", 3]))
 
 
-def test_revealed_labels_are_refused_by_systems_that_cannot_use_them(system: System) -> None:
+def test_revealed_labels_are_never_predicted(system: System, data: dict[str, Dataset]) -> None:
+    test = data["test"]
+    # What a system would say first is what it must not say: odd documents have their best three revealed.
+    best = system.predict(test, k=3).to_csr(len(system.labels_))
+    odd = np.repeat(np.arange(len(test)) % 2 == 1, np.diff(best.indptr))
+    best.data[:] = odd
+    best.eliminate_zeros()
+    answer = system.predict(test, k=4, revealed=best)
+    assert answer.labels.shape == (len(test), 4)
+    assert answer.to_csr(len(system.labels_)).multiply(best).nnz == 0
+    assert (answer.scores[answer.labels < 0] == 0).all()
+    assert (answer.labels[:, 1:][answer.labels[:, :-1] < 0] == -1).all()
+    # Other documents of the batch have nothing to do with it.
+    plain = system.predict(test, k=4)
+    assert same(TopK(answer.labels[::2], answer.scores[::2]), TopK(plain.labels[::2], plain.scores[::2]))
     if not system.capabilities.revealed_labels:
-        with pytest.raises(UsageError, match="already known"):
-            system.predict(["a"], revealed=[["x"]])
+        wide = system.predict(test, k=7)
+        kept = TopK(wide.labels[1::2, 3:], wide.scores[1::2, 3:])
+        assert same(TopK(answer.labels[1::2], answer.scores[1::2]), kept)
+    # Lists of ids and a data set that brings them say the same as a matrix.
+    ids = [
+        [system.labels_.ids[column] for column in best.indices[best.indptr[row] : best.indptr[row + 1]]]
+        for row in range(len(test))
+    ]
+    assert same(answer, system.predict(test, k=4, revealed=ids))
+    known = test.relabelled(system.labels_.extended(test.labels.ids))
+    if known.labels is system.labels_:
+        assert same(answer, system.predict(replace(known, revealed=best), k=4))
+
+
+def test_all_labels_revealed_leave_no_answer(system: System) -> None:
+    answer = system.predict(["a"], k=2, revealed=[system.labels_.ids])
+    assert (answer.labels == -1).all()
+
+
+def test_nothing_revealed_changes_nothing(system: System, data: dict[str, Dataset]) -> None:
+    test = data["test"]
+    assert same(system.predict(test), system.predict(test, revealed=[[] for _ in range(len(test))]))
+
+
+def test_evaluation_leaves_revealed_labels_out(system: System, data: dict[str, Dataset]) -> None:
+    warm = warm_start.protocol(data["train"], data["test"], seed=0, inductive=True).test
+    report = system.evaluate(warm)
+    assert report.counts["assignments"] == warm.Y.nnz
+    assert warm.revealed is not None
+    # Truth that still has the revealed labels is measured alike.
+    assert report.figures == system.evaluate(replace(warm, Y=warm.Y + warm.revealed)).figures
+
+
+def test_unknown_or_misshapen_revealed_labels_are_refused(system: System) -> None:
+    with pytest.raises(UsageError, match="the revealed label 'unheard of' is none of the model's"):
+        system.predict(["a"], revealed=[["unheard of"]])
+    with pytest.raises(UsageError, match="1 documents but 2 lists"):
+        system.predict(["a"], revealed=[[], []])
 
 
 def test_feature_matrices_are_taken_or_refused_as_declared(system: System, data: dict[str, Dataset]) -> None:

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import orjson
 import pytest
 from hypothesis import given, settings
@@ -146,7 +148,7 @@ JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | ANY_TEXT,
     lambda inner: st.lists(inner, max_size=3),
 )
-KEYS = ANY_TEXT.filter(lambda key: key not in ("id", "title", "text", "labels"))
+KEYS = ANY_TEXT.filter(lambda key: key not in ("id", "title", "text", "labels", "revealed"))
 EXTRA = st.dictionaries(KEYS, JSON, max_size=2)
 
 
@@ -160,14 +162,12 @@ def datasets(draw: st.DrawFn) -> dict[str, Dataset]:
     for name in ("train", "valid", "test")[: draw(st.integers(1, 3))]:
         n = draw(st.integers(1, 4))
         column = st.lists(ANY_TEXT, min_size=n, max_size=n)
-        own = draw(
-            st.lists(
-                st.lists(st.sampled_from(ids), unique=True) if ids else st.just([]), min_size=n, max_size=n
-            )
-        )
+        some = st.lists(st.sampled_from(ids), unique=True) if ids else st.just([])
+        own, known = (draw(st.lists(some, min_size=n, max_size=n)) for _ in range(2))
         extra = draw(st.lists(EXTRA, min_size=n, max_size=n))
         documents = Documents(draw(column), draw(column), draw(column), None, extra if any(extra) else None)
-        parts[name] = Dataset(documents, labels, label_matrix(own, labels))
+        revealed = label_matrix(known, labels) if any(known) else None
+        parts[name] = Dataset(documents, labels, label_matrix(own, labels), revealed=revealed)
     return parts
 
 
@@ -182,6 +182,8 @@ def test_what_is_written_is_read_again(parts: dict[str, Dataset]) -> None:
         assert again[name].fingerprint() == part.fingerprint()
         assert again[name].documents.extra == part.documents.extra
         assert again[name].labels.extra == part.labels.extra
+        assert (again[name].revealed is None) is (part.revealed is None)
+        assert part.revealed is None or same_matrix(again[name].revealed, part.revealed)
 
 
 def test_filters_are_written_and_read(tmp_path: Path) -> None:
@@ -192,3 +194,38 @@ def test_filters_are_written_and_read(tmp_path: Path) -> None:
     assert again["test"].filtered is not None
     assert parts["test"].filtered is not None
     assert same_matrix(again["test"].filtered, parts["test"].filtered)
+
+
+def test_revealed_labels_come_behind_all_others(tmp_path: Path) -> None:
+    rows = [{"text": "a", "labels": ["y"], "revealed": ["r", "x"]}, {"text": "b", "labels": ["x"], "more": 1}]
+    put(tmp_path / "train.jsonl", lines({"text": "c"}))
+    put(tmp_path / "test.jsonl", lines(*rows, {"text": "c", "labels": [], "revealed": "r"}))
+    parts = data.read_folder(tmp_path)
+    test = parts["test"]
+    assert parts["train"].revealed is None
+    assert test.labels.ids == ["y", "x", "r"]
+    assert test.Y.toarray().tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
+    assert test.revealed is not None
+    assert test.revealed.toarray().tolist() == [[0, 1, 1], [0, 0, 0], [0, 0, 1]]
+    assert test.documents.extra == [{}, {"more": 1}, {}]
+    # A stream knows of no label set: the ids stay with the documents.
+    ((documents, labels),) = data.stream(tmp_path / "test.jsonl")
+    assert documents.extra == [{"revealed": ["r", "x"]}, {"more": 1}, {"revealed": ["r"]}]
+    assert labels == [["y"], ["x"], []]
+
+
+def test_revealed_labels_that_are_none(tmp_path: Path) -> None:
+    path = put(tmp_path / "train.jsonl", lines({"text": "a"}, {"text": "b", "revealed": [None]}))
+    with pytest.raises(DataError, match=r"train.jsonl, line 2: a label must be a string, not null"):
+        data.read(path)
+    put(path, lines({"text": "a", "revealed": None}, {"text": "b", "revealed": []}))
+    assert data.read(path).revealed is None
+
+
+def test_edges_are_written_once(tmp_path: Path) -> None:
+    parts = data.read_folder(folder(tmp_path / "in"))
+    edges = data.Edges(["a"], ["x"], np.array([0.5], np.float32))
+    data.write({name: replace(part, edges=edges) for name, part in parts.items()}, tmp_path / "out")
+    again = data.read_folder(tmp_path / "out")
+    assert (tmp_path / "out" / "edges.tsv").read_text() == "a\tx\t0.5\n"
+    assert all(part.edges == edges for part in again.values())

@@ -120,3 +120,23 @@ def test_an_empty_part(tmp_path: Path) -> None:
     put(tmp_path / "train.jsonl", lines({"text": "a"}))
     put(tmp_path / "test.jsonl", "")
     assert data.check(tmp_path).problems == (f"{tmp_path / 'test.jsonl'}: there are no documents in it",)
+
+
+def test_revealed_labels_and_edges(tmp_path: Path) -> None:
+    put(tmp_path / "train.jsonl", lines({"id": "a", "text": "a", "labels": ["x"]}))
+    put(
+        tmp_path / "test.jsonl",
+        lines({"id": "b", "text": "b"}, {"id": "c", "text": "c", "revealed": ["x", "odd"]}),
+    )
+    put(tmp_path / "labels.jsonl", lines({"id": "x"}))
+    put(tmp_path / "edges.tsv", "a\tx\nb\tc\t2\nb\tnobody\nx\tx\tmuch\n")
+    report = data.check(tmp_path)
+    assert report.parts["test"].revealed == 2
+    assert report.unknown_labels.examples == ("'odd' in test.jsonl, line 2 (revealed)",)
+    assert (report.edges, report.unknown_edges.count) == (3, 1)
+    assert report.unknown_edges.examples == ("'b' and 'nobody'",)
+    assert len(report.problems) == 1
+    assert "edges.tsv, line 4: expected two ids" in report.problems[0]
+    text = "\n".join(report.lines())
+    assert "  2 revealed labels\n" in text
+    assert "edges: 3\n  1 edges of unknown documents or labels\n    'b' and 'nobody'\n" in text

@@ -126,3 +126,17 @@ def test_an_empty_name_is_not_the_current_folder() -> None:
         data.read_folder("")
     with pytest.raises(UsageError, match="empty"):
         data.stream("")
+
+
+def test_edges_of_a_folder_reach_every_part_in_any_format(tmp_path: Path) -> None:
+    for part in ("train", "test"):
+        put(tmp_path / f"{part}.txt", f"__label__x {part}\n")
+    put(tmp_path / "edges.tsv.xz", "0\tx\t0.25\n")
+    parts = data.read_folder(tmp_path)
+    assert parts["train"].edges is parts["test"].edges
+    assert parts["test"].edges is not None
+    assert parts["test"].edges.weights.tolist() == [0.25]
+    assert data.read(tmp_path / "train.txt").edges is None
+    put(tmp_path / "edges.tsv.xz", "0\n")
+    with pytest.raises(DataError, match=r"edges.tsv.xz, line 1: expected two ids"):
+        data.read_folder(tmp_path)

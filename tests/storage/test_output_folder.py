@@ -76,6 +76,7 @@ DATA = [
     "train.jsonl",
     "labels.jsonl.gz",
     "filter_test.tsv",
+    "edges.tsv",
     "filter_labels_train.txt",
     "trn_X_Y.txt",
     "X.val.npz",
@@ -89,7 +90,7 @@ def write_data(path, text):
 
 
 @pytest.mark.parametrize(
-    "foreign", ["main.py", "train.csv", "edges.tsv", "test_notes.txt", "sub/train.jsonl"]
+    "foreign", ["main.py", "train.csv", "links.tsv", "test_notes.txt", "sub/train.jsonl"]
 )
 def test_a_data_folder_may_be_replaced_but_not_one_with_other_files(tmp_path, foreign):
     write_data(tmp_path / "data", "1")

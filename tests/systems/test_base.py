@@ -1,6 +1,6 @@
 """The checks that every system inherits, on one that notes what reaches its hooks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from longtail.errors import ConfigError, NotFittedError, UnsupportedError, Usage
 from longtail.run import Run
 from longtail.systems import base
 from longtail.systems.base import Capabilities, System, SystemConfig
-from longtail.types import Dataset, TopK
+from longtail.types import Dataset, Edges, TopK
 
 
 class Noting(System):
@@ -167,9 +167,66 @@ def test_no_documents_never_reach_the_hook(fitted):
     assert fitted.batches == []
 
 
-def test_known_labels_need_the_capability(fitted):
-    with pytest.raises(UnsupportedError, match="'noting' cannot use labels that are already known"):
-        fitted.predict(["1"], revealed=[["a"]])
+class NotingLinks(Noting):
+    """Notes what is known of the documents; answers as ever."""
+
+    name: ClassVar[str] = "noting-links"
+    capabilities: ClassVar[Capabilities] = Capabilities(revealed_labels=True, auxiliary_edges=True)
+
+    def _predict_linked(self, documents, k, revealed, edges) -> TopK:
+        self.linked = (k, None if revealed is None else revealed.toarray().tolist(), edges)
+        return self._predict_batch(documents, k)
+
+
+EDGES = Edges(["0"], ["a"], np.ones(1, np.float32))
+
+
+def test_known_labels_are_no_answers(fitted):
+    answer = fitted.predict(["1", "1", "2"], k=2, revealed=[["a"], ["b"], []])
+    assert answer.labels.tolist() == [[-1, -1], [1, -1], [2, -1]]
+    assert answer.scores.tolist() == [[0, 0], [1, 0], [1, 0]]
+
+
+def test_a_system_gets_what_it_declares():
+    system = NotingLinks().fit(TRAIN)
+    system.predict(["1"], k=2)
+    assert not hasattr(system, "linked")
+    assert system.predict(["1"], k=2, revealed=[["a", "b"]]).labels.tolist() == [[-1, -1]]
+    assert system.linked == (4, [[0, 1, 1]], None)
+    system.predict(["1"], k=2, edges=EDGES)
+    assert system.linked == (2, None, EDGES)
+    system.predict(replace(TRAIN, revealed=TRAIN.Y, edges=EDGES), k=1)
+    assert system.linked == (2, TRAIN.Y.toarray().tolist(), EDGES)
+
+
+def test_a_data_set_brings_its_revealed_labels_matched_by_id(fitted):
+    test = Dataset.from_texts(["1", "2"], [["new", "a"], ["a", "b"]])
+    test = replace(test, revealed=test.Y, edges=EDGES)
+    assert fitted.predict(test, k=1).labels.tolist() == [[-1], [-1]]
+    assert fitted.predict(test, k=1, revealed=[[], []]).labels.tolist() == [[1], [2]]
+    assert fitted.predict(test.documents, k=1).labels.tolist() == [[1], [2]]
+
+
+def test_evaluate_leaves_out_what_is_revealed():
+    test = Dataset.from_texts(["1", "2"], [["a", "b"], ["a", "b"]])
+    given = csr_array(np.array([[1, 0], [0, 1]], np.float32))
+    report = NotingLinks().fit(TRAIN).evaluate(replace(test, revealed=given), k=(1,))
+    assert report.figures["P@1"]["value"] == 0
+    assert report.counts["assignments"] == report.counts["pairs_left_out"] == 2
+    other = csr_array(1 - given.toarray())
+    assert (
+        NotingLinks().fit(TRAIN).evaluate(replace(test, revealed=other), k=(1,)).figures["P@1"]["value"]
+        == 100
+    )
+
+
+@given(st.lists(st.lists(st.sampled_from("abc"), unique=True), min_size=1, max_size=9), st.integers(1, 4))
+def test_known_labels_go_with_their_documents_over_batches(rows, size):
+    system = Noting().fit(TRAIN)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(base, "BATCH_SIZE", size)
+        answer = system.predict(["1"] * len(rows), k=1, revealed=rows)
+    assert answer.labels[:, 0].tolist() == [-1 if "a" in row else 1 for row in rows]
 
 
 @given(st.lists(st.integers(0, 2), max_size=12), st.integers(1, 5), st.integers(1, 3))

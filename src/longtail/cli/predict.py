@@ -13,7 +13,7 @@ import click
 
 from longtail.cli import options, output
 from longtail.cli.session import current, loudness
-from longtail.errors import UsageError
+from longtail.errors import UnsupportedError, UsageError
 
 if TYPE_CHECKING:
     from longtail.types import TopK
@@ -39,6 +39,9 @@ def _number(context: click.Context, parameter: click.Parameter, value: float | N
     "--format", "format_", type=click.Choice(OUTPUTS), help="Of the output.  [default: by its ending]"
 )
 @click.option("--input-format", metavar="NAME", help="The format of INPUT.  [default: guessed]")
+@click.option(
+    "--edges", "links", metavar="FILE", type=click.Path(), help="Links of the documents, as in edges.tsv."
+)
 @click.option("--batch-size", default=4096, show_default=True, type=click.IntRange(min=1), hidden=True)
 @options.reading
 @options.jobs
@@ -52,6 +55,7 @@ def command(
     threshold: float | None,
     format_: str | None,
     input_format: str | None,
+    links: str | None,
     batch_size: int,
     jobs: int | None,
     force: bool,
@@ -61,28 +65,39 @@ def command(
     import longtail
     from longtail import threads
     from longtail.cli.prediction_files import BINARY, FORMATS, format_of
-    from longtail.data import stream
+    from longtail.cli.revealed_labels import RevealedLabels
+    from longtail.data import read_edges, stream
 
     session = current()
     kind = format_ or format_of(target)
     if target == output.STANDARD and kind in BINARY and sys.stdout.isatty():
         raise UsageError(f"{kind} is not for a terminal: name a file with -o, or use --format jsonl")
-    output.check_file_is_free(target, force=force, inputs=[model, source])
+    output.check_file_is_free(
+        target, force=force, inputs=[model, source, *([] if links is None else [links])]
+    )
     batches = stream(
         source, format=input_format, batch_size=batch_size, options=options.read_options(columns)
     )
+    edges = None if links is None else read_edges(links)
     run = session.run()
     with threads.limit(jobs):
         with run.phase("load"):
             system = longtail.load(model)
+        known = RevealedLabels(system.labels_)
+        if edges is not None and not system.capabilities.auxiliary_edges:
+            raise UnsupportedError(f"the system '{system.name}' makes no use of edges: leave out --edges")
         with _handle(target, kind in BINARY, force) as handle, run.phase("predict") as phase:
             with closing(FORMATS[kind](handle, system.labels_)) as file:
                 for documents, _ in batches:
-                    best = system.predict(documents, k=k)
+                    revealed = known.of(documents)
+                    best = system.predict(documents, k=k, revealed=revealed, edges=edges)
                     file.write(documents.ids, best if threshold is None else above(best, threshold))
                     phase.advance(len(documents))
                 file.finish()
             tagged = phase.done
+    lost = known.left_out(source)
+    if lost is not None:
+        session.say(f"warning: {lost}")
     if target != output.STANDARD:
         session.say(f"{target}: {tagged:,} documents tagged")
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from longtail.cli import options, output, parts, source
 from longtail.cli.session import current, loudness
+from longtail.errors import UsageError
 
 if TYPE_CHECKING:
     from longtail.data.splits import Method
+    from longtail.types import Dataset
 
-METHODS = ("random", "stratified", "group", "time", "labels")
+WARM_START = "warm-start"
+METHODS = ("random", "stratified", "group", "time", "labels", WARM_START)
 
 
 def _shares(context: click.Context, parameter: click.Parameter, value: str) -> dict[str, float]:
@@ -51,6 +54,9 @@ def _shares(context: click.Context, parameter: click.Parameter, value: str) -> d
 @click.option(
     "--hold-out", default=0.1, show_default=True, help="The share of labels to keep from train, for labels."
 )
+@click.option(
+    "--inductive", is_flag=True, help="For warm-start: keep the test documents out of the training data."
+)
 @click.option("--part", default="train", show_default=True, help="The part of SRC to divide.")
 @click.option("--to", default="jsonl", show_default=True, metavar="NAME", help="The format to write.")
 @click.option("--format", "format_", metavar="NAME", help="The format of SRC.  [default: guessed]")
@@ -61,10 +67,11 @@ def _shares(context: click.Context, parameter: click.Parameter, value: str) -> d
 def command(
     origin: str,
     target: str,
-    method: Method,
+    method: str,
     fractions: dict[str, float],
     field: str | None,
     hold_out: float,
+    inductive: bool,
     part: str,
     to: str,
     format_: str | None,
@@ -72,27 +79,37 @@ def command(
     force: bool,
     **columns: Any,
 ) -> None:
-    """Divide SRC (a file, or one part of a folder) into parts and write them to a folder."""
+    """Divide SRC (a file, or one part of a folder) into parts and write them to a folder.
+
+    The method warm-start takes a folder with train and test, and reveals half of the labels of each test document.
+    """
     from longtail import data
+    from longtail.data.parts import PARTS
     from longtail.data.splits import split_dataset
     from longtail.data.writing import left_out, writer_of
 
     session = current()
+    warm = method == WARM_START
+    if inductive and not warm:
+        raise UsageError(f"--inductive belongs to the method {WARM_START}, not to {method}")
     writer_of(to)
     output.check_folder_is_free(target, force=force, inputs=[origin])
     run = session.run()
     with run.phase("read"), source.readable(origin) as place:
-        wanted = (part,) if Path(place).is_dir() else ("train",)
+        wanted = PARTS if warm else (part,) if Path(place).is_dir() else ("train",)
         sets = data.read_folder(place, format=format_, options=options.read_options(columns), parts=wanted)
     with run.phase("split"):
-        divided = split_dataset(
-            parts.choose(sets, part, origin),
-            method,
-            fractions,
-            seed or 0,
-            field=field,
-            hold_out=hold_out,
-        )
+        if warm:
+            divided = _warm_start(sets, origin, seed or 0, inductive)
+        else:
+            divided = split_dataset(
+                parts.choose(sets, part, origin),
+                cast("Method", method),
+                fractions,
+                seed or 0,
+                field=field,
+                hold_out=hold_out,
+            )
     with run.phase("write"):
         data.write(divided, target, format=to, force=force)
     session.written = True
@@ -102,3 +119,17 @@ def command(
     session.say(
         f"{target}: {', '.join(f'{len(piece):,} documents in {name}' for name, piece in divided.items())}"
     )
+
+
+def _warm_start(sets: dict[str, Dataset], origin: str, seed: int, inductive: bool) -> dict[str, Dataset]:
+    from longtail.data import warm_start
+
+    for part in ("train", "test"):
+        if part not in sets:
+            raise UsageError(
+                f"{origin} has no part '{part}', and the method {WARM_START} needs train and test"
+            )
+    return {
+        **sets,
+        **warm_start.protocol(sets["train"], sets["test"], seed=seed, inductive=inductive)._asdict(),
+    }

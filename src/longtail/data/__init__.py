@@ -4,10 +4,11 @@ from longtail.data.check import CheckReport, check
 from longtail.data.formats import sniff
 from longtail.data.frame import from_frame
 from longtail.data.options import ReadOptions
-from longtail.data.pair_files import Edges, read_edges
+from longtail.data.pair_files import read_edges
 from longtail.data.reading import read, read_folder, stream
 from longtail.data.vocabulary import read_vocabulary
 from longtail.data.writing import write
+from longtail.types import Edges
 
 __all__ = [
     "CheckReport",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -13,11 +14,15 @@ from longtail.data.json_block import blocks
 from longtail.data.label_file import read_jsonl_labels
 from longtail.data.lines import LINES_AT_ONCE, bare_name, first_lines
 from longtail.data.options import ReadOptions
+from longtail.data.pair_files import EDGES, write_edges
 from longtail.data.parts import Parts, find_file, part_files
-from longtail.data.records import Batch, Report, batches_of_blocks
+from longtail.data.records import REVEALED, Batch, Report, batches_of_blocks
 from longtail.data.row_folder import read_blocks
 from longtail.errors import DataError, UsageError
 from longtail.types import Dataset, LabelSet
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 ENDINGS = (".jsonl", ".ndjson", ".json")
 
@@ -37,7 +42,7 @@ def stream(path: Path, options: ReadOptions, size: int) -> Iterator[Batch]:
 
 
 def write(parts: Mapping[str, Dataset], folder: Path) -> None:
-    """Write the parts, their labels and their filters into the folder."""
+    """Write the parts, their labels, filters and edges into the folder."""
     labels = next(iter(parts.values())).labels
     with open(folder / "labels.jsonl", "wb") as handle:
         handle.writelines(_label_lines(labels))
@@ -52,17 +57,32 @@ def write(parts: Mapping[str, Dataset], folder: Path) -> None:
         if data.filtered is not None:
             with open(folder / f"filter_{part}.tsv", "wb") as handle:
                 handle.writelines(_filter_lines(data))
+    # The parts of one folder share their edges.
+    edges = {id(data.edges): data.edges for data in parts.values() if data.edges is not None}
+    if edges:
+        write_edges(edges.values(), folder / EDGES)
 
 
 def _document_lines(data: Dataset) -> Iterator[bytes]:
-    ids, indptr, indices = data.labels.ids, data.Y.indptr, data.Y.indices
-    for row, document in enumerate(data.documents):
+    known: Iterable[Sequence[str]] = (
+        repeat(()) if data.revealed is None else _ids_of(data.revealed, data.labels)
+    )
+    rows = zip(data.documents, _ids_of(data.Y, data.labels), known, strict=data.revealed is not None)
+    for document, labels, revealed in rows:
         record: dict[str, Any] = {"id": document.id}
         if document.title:
             record["title"] = document.title
         record["text"] = document.text
-        record["labels"] = [ids[column] for column in indices[indptr[row] : indptr[row + 1]]]
+        record["labels"] = labels
+        if revealed:
+            record[REVEALED] = revealed
         yield _line(record, document.extra, f"the document {document.id!r}")
+
+
+def _ids_of(matrix: csr_array, labels: LabelSet) -> Iterator[list[str]]:
+    ids, indptr, indices = labels.ids, matrix.indptr, matrix.indices
+    for row in range(matrix.shape[0]):
+        yield [ids[column] for column in indices[indptr[row] : indptr[row + 1]]]
 
 
 def _label_lines(labels: LabelSet) -> Iterator[bytes]:
@@ -108,4 +128,5 @@ FORMAT = Format(
     read=read,
     stream=stream,
     write=write,
+    keeps_links=True,
 )

@@ -44,6 +44,7 @@ class PartCheck:
     duplicate_texts: Finding
     filter_pairs: int
     unknown_filter_pairs: int
+    revealed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,8 @@ class CheckReport:
     tail: Mapping[str, int]
     leaks: Mapping[str, Finding]
     shared_ids: float
+    edges: int = 0
+    unknown_edges: Finding = Finding()
     problems: tuple[str, ...] = field(default=())
 
     @property
@@ -97,7 +100,7 @@ def _report(path: str, name: str, found: Parts | None, problems: list[str]) -> C
     if found is None:
         nothing = Finding()
         return CheckReport(
-            path, name, {}, 0, 0, 0, nothing, _tail(np.empty(0, int)), {}, 0.0, tuple(problems)
+            path, name, {}, 0, 0, 0, nothing, _tail(np.empty(0, int)), {}, 0.0, problems=tuple(problems)
         )
     texts = {
         part: [_text_key(text) for text in one.data.documents.joined()] for part, one in found.parts.items()
@@ -124,6 +127,7 @@ def _report(path: str, name: str, found: Parts | None, problems: list[str]) -> C
             if (leak := _leaks(found.parts[first], found.parts[second], texts[first], texts[second])).count
         },
         _shared_ids(found),
+        *_edges(found),
         tuple(problems),
     )
 
@@ -141,6 +145,7 @@ def _check_part(part: Part, texts: list[bytes]) -> PartCheck:
         _repeated(texts, part, ids),
         0 if data.filtered is None else int(data.filtered.nnz),
         part.unknown_filters,
+        0 if data.revealed is None else int(data.revealed.nnz),
     )
 
 
@@ -175,18 +180,33 @@ def _leaks(first: Part, second: Part, first_texts: list[bytes], second_texts: li
 
 
 def _unknown_labels(found: Parts) -> Finding:
-    """Labels of documents that the file of labels does not have."""
+    """Labels of documents, revealed or not, that the file of labels does not have."""
     if found.listed is None or found.listed == len(found.labels):
         return Finding()
     places: dict[int, str] = {}
     for part in found.parts.values():
-        columns, entries = np.unique(part.data.Y.indices, return_index=True)
-        rows = np.searchsorted(part.data.Y.indptr, entries, side="right") - 1
-        for column, row in zip(columns, rows, strict=True):
-            if column >= found.listed and len(places) < _EXAMPLES:
-                place = f"{found.labels.ids[column]!r} in {part.path.name}, line {part.lines[row]}"
-                places.setdefault(int(column), place)
+        for matrix, how in ((part.data.Y, ""), (part.data.revealed, " (revealed)")):
+            if matrix is None:
+                continue
+            columns, entries = np.unique(matrix.indices, return_index=True)
+            rows = np.searchsorted(matrix.indptr, entries, side="right") - 1
+            for column, row in zip(columns, rows, strict=True):
+                if column >= found.listed and len(places) < _EXAMPLES:
+                    place = f"{found.labels.ids[column]!r} in {part.path.name}, line {part.lines[row]}{how}"
+                    places.setdefault(int(column), place)
     return Finding(len(found.labels) - found.listed, tuple(places.values()))
+
+
+def _edges(found: Parts) -> tuple[int, Finding]:
+    """How many edges there are, and those with an end that is neither a document nor a label."""
+    edges = next((part.data.edges for part in found.parts.values()), None)
+    if edges is None:
+        return 0, Finding()
+    known = {id_ for part in found.parts.values() for id_ in part.data.documents.ids}
+    known.update(found.labels.ids)
+    unknown = [edge for edge in zip(edges.sources, edges.targets, strict=True) if not known.issuperset(edge)]
+    examples = tuple(f"{source!r} and {target!r}" for source, target in unknown[:_EXAMPLES])
+    return len(edges.weights), Finding(len(unknown), examples)
 
 
 def _shared_ids(found: Parts) -> float:
@@ -224,6 +244,7 @@ def _lines(report: CheckReport) -> Iterator[str]:
         yield from _found(part.duplicate_texts, "documents with the text of an earlier one")
         yield from _counted(part.filter_pairs, "filtered pairs")
         yield from _counted(part.unknown_filter_pairs, "filtered pairs of unknown documents or labels")
+        yield from _counted(part.revealed, "revealed labels")
     yield f"labels: {report.labels:,}"
     yield from _counted(report.labels_without_text, "labels without text")
     yield from _counted(report.labels_without_documents, "labels without documents")
@@ -231,6 +252,9 @@ def _lines(report: CheckReport) -> Iterator[str]:
     yield f"  {report.shared_ids:.1%} of the labels have the id of a document"
     share = ", ".join(f"{name}: {count:,}" for name, count in report.tail.items())
     yield f"labels by documents in {'train' if 'train' in report.parts else 'all parts'}: {share}"
+    if report.edges:
+        yield f"edges: {report.edges:,}"
+        yield from _found(report.unknown_edges, "edges of unknown documents or labels")
     for pair, leak in report.leaks.items():
         yield from _found(leak, f"documents are in both {pair}")
     yield f"problems: {len(report.problems)}" if report.problems else "no problems"

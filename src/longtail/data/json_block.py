@@ -12,7 +12,7 @@ import orjson
 from longtail.data.json_record import as_text, label_ids, record_parser, take
 from longtail.data.lines import LINES_AT_ONCE, clean_lines, line_blocks
 from longtail.data.options import ReadOptions
-from longtail.data.records import NOTHING, Block, Report, fail, grouped, parsed
+from longtail.data.records import NOTHING, REVEALED, Block, Report, fail, grouped, parsed
 from longtail.errors import DataError
 
 T = TypeVar("T")
@@ -73,8 +73,9 @@ def block_parser(options: ReadOptions) -> Callable[[int, list[bytes]], Block]:
         labels = _column(found, options.label_names)
         if _types(labels) != {list} or not _types(chain.from_iterable(labels)) <= {str}:
             labels = [label_ids(value, separator) for value in labels]
+        revealed = _revealed(found, separator) if any(found) else None
         extra = [record or NOTHING for record in found] if any(found) else [NOTHING] * len(found)
-        return Block(range(first, first + len(lines)), ids, titles, texts, labels, None, extra)
+        return Block(range(first, first + len(lines)), ids, titles, texts, labels, None, extra, revealed)
 
     return parse
 
@@ -103,6 +104,11 @@ def _texts(values: list[Any], what: str) -> list[str]:
     if _types(values) == {str}:
         return values
     return [as_text(value, what) for value in values]
+
+
+def _revealed(found: list[dict[str, Any]], separator: str | None) -> list[list[str]] | None:
+    values = [record.pop(REVEALED, None) for record in found]
+    return [label_ids(value, separator) for value in values] if any(values) else None
 
 
 def _types(values: Any) -> set[type]:

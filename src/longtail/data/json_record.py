@@ -8,7 +8,7 @@ from typing import Any, cast
 import orjson
 
 from longtail.data.options import ReadOptions
-from longtail.data.records import NOTHING, Record
+from longtail.data.records import NOTHING, REVEALED, Record
 
 
 def json_object(line: bytes) -> dict[str, Any]:
@@ -46,6 +46,7 @@ def record_parser(options: ReadOptions) -> Callable[[bytes], Record]:
             text = take(found, other_texts)
         if labels is None:
             labels = take(found, other_labels)
+        revealed = pop(REVEALED, None) if found else None
         return Record(
             id_ if type(id_) is str else None if id_ is None else as_text(id_, "the id"),
             title if type(title) is str else as_text(title, "the title"),
@@ -53,6 +54,7 @@ def record_parser(options: ReadOptions) -> Callable[[bytes], Record]:
             label_ids(labels, separator),
             None,
             found or NOTHING,
+            () if revealed is None else label_ids(revealed, separator),
         )
 
     return parse

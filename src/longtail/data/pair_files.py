@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,17 +14,14 @@ from longtail.data.lines import text_lines
 from longtail.data.parts import find_file
 from longtail.data.records import Report, fail
 from longtail.errors import DataError
+from longtail.types import Edges
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-class Edges(NamedTuple):
-    """Auxiliary links as columns: from, to, weight (float32)."""
-
-    sources: list[str]
-    targets: list[str]
-    weights: np.ndarray
+EDGES = "edges.tsv"
+"""The file of auxiliary links in a folder."""
 
 
 def read_filter(
@@ -86,10 +83,10 @@ def pair_matrix(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -
     return matrix
 
 
-def read_edges(path: str | Path) -> Edges:
+def read_edges(path: str | Path, report: Report = fail) -> Edges:
     """The auxiliary links of a folder's ``edges.tsv`` (or of the file itself); a missing weight is 1."""
     place = Path(path)
-    found = find_file(place, ["edges.tsv"]) if place.is_dir() else place
+    found = find_file(place, [EDGES]) if place.is_dir() else place
     if found is None:
         raise DataError("there is no edges.tsv in the folder", path=place)
     sources: list[str] = []
@@ -100,13 +97,28 @@ def read_edges(path: str | Path) -> Edges:
             continue
         fields = line.split("\t")
         weight = _weight(fields[2]) if len(fields) == 3 else 1.0
-        if len(fields) not in (2, 3) or not math.isfinite(weight):
-            problem = "expected two ids and a finite weight with tabs between them"
-            raise DataError(problem, path=found, line=number)
+        if len(fields) not in (2, 3) or not all(fields[:2]) or not 0 <= weight < math.inf:
+            problem = "expected two ids and a finite weight from 0 with tabs between them"
+            report(DataError(problem, path=found, line=number))
+            continue
         sources.append(fields[0])
         targets.append(fields[1])
         weights.append(weight)
     return Edges(sources, targets, np.array(weights, dtype=np.float32))
+
+
+def write_edges(every: Iterable[Edges], path: Path) -> None:
+    """Write links as ``read_edges`` reads them."""
+    with open(path, "w", encoding="utf-8", newline="\n") as handle:
+        for edges in every:
+            for source, target, weight in zip(*edges, strict=True):
+                if not (_fits(source) and _fits(target)):
+                    raise DataError(f"the edge of {source!r} and {target!r} cannot be a line of {path.name}")
+                handle.write(f"{source}\t{target}\t{weight!s}\n")
+
+
+def _fits(id_: str) -> bool:
+    return bool(id_) and not any(mark in id_ for mark in "\t\r\n\0\ufeff")
 
 
 def _weight(field: str) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,8 @@ from longtail.data.formats import format_named, sniff
 from longtail.data.json_record import record_parser
 from longtail.data.lines import STDIN, byte_lines
 from longtail.data.options import DEFAULTS, ReadOptions
-from longtail.data.parts import PARTS, STEMS, Parts
+from longtail.data.pair_files import EDGES, read_edges
+from longtail.data.parts import PARTS, STEMS, Parts, find_file
 from longtail.data.records import Batch, Report, batches, fail, parsed
 from longtail.errors import DataError, UsageError
 from longtail.types import Dataset, LabelSet
@@ -105,10 +107,20 @@ def read_parts(
         found = chosen.read(
             {part: there[part] for part in PARTS if part in parts and part in there}, place, options, report
         )
+        found = _with_edges(found, place, report)
     train = found.parts.get("train")
     if train is not None and not len(train.data):
         report(DataError("there are no documents in it", path=train.path))
     return found
+
+
+def _with_edges(found: Parts, folder: Path, report: Report) -> Parts:
+    path = find_file(folder, [EDGES])
+    if path is None:
+        return found
+    edges = read_edges(path, report)
+    parts = {name: replace(part, data=replace(part.data, edges=edges)) for name, part in found.parts.items()}
+    return replace(found, parts=parts)
 
 
 def _place(path: str | Path) -> Path:

@@ -30,6 +30,7 @@ class Record(NamedTuple):
     labels: Sequence[str] = ()
     weights: Sequence[float] | None = None
     extra: Mapping[str, Any] = NOTHING
+    revealed: Sequence[str] = ()
 
 
 Placed: TypeAlias = tuple[int, Record]
@@ -39,11 +40,14 @@ Report: TypeAlias = Callable[[DataError], None]
 """What to do with a line that cannot be read."""
 
 Batch: TypeAlias = tuple[Documents, list[list[str]]]
-"""Documents and the label ids of each."""
+"""Documents and the label ids of each; label ids that were revealed are in the documents' ``extra``."""
+
+REVEALED = "revealed"
+"""The key of labels that are known of a document before it is tagged."""
 
 
 class Block(NamedTuple):
-    """Some documents as columns of equal length; ``weights`` is None where no document has any."""
+    """Some documents as columns of equal length; None for ``weights`` or ``revealed`` that no document has."""
 
     lines: Sequence[int]
     ids: Sequence[str | None]
@@ -52,6 +56,7 @@ class Block(NamedTuple):
     labels: Sequence[Sequence[str]]
     weights: Sequence[Sequence[float] | None] | None
     extra: Sequence[Mapping[str, Any]]
+    revealed: Sequence[Sequence[str]] | None = None
 
 
 def fail(problem: DataError) -> NoReturn:
@@ -84,6 +89,27 @@ def parsed(
             return
 
 
+class Revealed(NamedTuple):
+    """The revealed labels of documents: ``names``, and which of them each document has.
+
+    Shapes: ``indptr`` int64 [n + 1], ``indices`` int32 [nnz].
+    """
+
+    names: list[str]
+    indptr: np.ndarray
+    indices: np.ndarray
+
+    def matrix(self, index: Mapping[str, int]) -> csr_array:
+        """Documents x labels of ``index``, which has all names; 1 at revealed labels."""
+        from scipy.sparse import csr_array
+
+        columns = np.array([index[name] for name in self.names], dtype=np.int32)[self.indices]
+        shape = (len(self.indptr) - 1, len(index))
+        return single_entries(
+            csr_array((np.ones(len(columns), np.float32), columns, self.indptr), shape=shape)
+        )
+
+
 class Columns(NamedTuple):
     """The documents of one file as columns, with their labels as entries of a matrix still to be shaped.
 
@@ -96,6 +122,7 @@ class Columns(NamedTuple):
     indices: np.ndarray
     weights: np.ndarray
     numbered: bool
+    revealed: Revealed | None = None
 
     def matrix(self, n_labels: int) -> csr_array:
         """Documents x labels, sorted; a label named twice in one document counts once."""
@@ -137,9 +164,18 @@ def grouped(records: Iterable[Placed], size: int = 128) -> Iterator[Block]:
     remaining = iter(records)
     while some := list(islice(remaining, size)):
         lines, rows = zip(*some, strict=True)
-        ids, titles, texts, labels, weights, extra = zip(*rows, strict=True)
+        ids, titles, texts, labels, weights, extra, revealed = zip(*rows, strict=True)
         weighted = any(weight is not None for weight in weights)
-        yield Block(lines, ids, titles, texts, labels, weights if weighted else None, extra)
+        yield Block(
+            lines,
+            ids,
+            titles,
+            texts,
+            labels,
+            weights if weighted else None,
+            extra,
+            revealed if any(revealed) else None,
+        )
 
 
 def collect_blocks(blocks: Iterable[Block], index: defaultdict[str, int]) -> Columns:
@@ -150,6 +186,8 @@ def collect_blocks(blocks: Iterable[Block], index: defaultdict[str, int]) -> Col
     extra: list[Mapping[str, Any]] = []
     sizes: list[int] = []
     lines, columns, weights = array("q"), array("i"), array("f")
+    names = growing({})
+    known, known_sizes = array("i"), array("q")
     numbered = False
     for block in blocks:
         numbered = numbered or None in block.ids
@@ -164,12 +202,21 @@ def collect_blocks(blocks: Iterable[Block], index: defaultdict[str, int]) -> Col
                 weights.extend([1.0] * len(labels) if weight is None else weight)
         sizes.extend(map(len, block.labels))
         columns.extend(map(index.__getitem__, chain.from_iterable(block.labels)))
+        if block.revealed is not None:
+            known_sizes.extend([0] * (len(ids) - len(block.ids) - len(known_sizes)))
+            known_sizes.extend(map(len, block.revealed))
+            known.extend(map(names.__getitem__, chain.from_iterable(block.revealed)))
     documents = Documents(ids, titles, texts, None, extra if any(extra) else None)
     values = np.ones(len(columns), np.float32)
     values[: len(weights)] = weights
     indptr = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     indices = np.array(columns, dtype=np.int32)
-    return Columns(documents, np.array(lines, dtype=np.int64), indptr, indices, values, numbered)
+    revealed = None
+    if known:
+        ends = np.zeros(len(ids) + 1, np.int64)
+        ends[1 : len(known_sizes) + 1] = known_sizes
+        revealed = Revealed(list(names), np.cumsum(ends), np.array(known, dtype=np.int32))
+    return Columns(documents, np.array(lines, dtype=np.int64), indptr, indices, values, numbered, revealed)
 
 
 def batches(records: Iterable[Placed], size: int) -> Iterator[Batch]:
@@ -199,7 +246,9 @@ def batches_of_blocks(blocks: Iterable[Block], size: int) -> Iterator[Batch]:
         titles.extend(block.titles)
         texts.extend(block.texts)
         labels.extend(map(list, block.labels))
-        extra.extend(block.extra)
+        extra.extend(
+            block.extra if block.revealed is None else map(_with_revealed, block.extra, block.revealed)
+        )
         while len(ids) >= size:
             yield first(size)
             given += size
@@ -211,3 +260,7 @@ def _own_or_row_number(ids: Sequence[str | None], first: int) -> Sequence[str]:
     if None not in ids:
         return cast("Sequence[str]", ids)
     return [str(row) if id_ is None else id_ for row, id_ in enumerate(ids, first)]
+
+
+def _with_revealed(extra: Mapping[str, Any], revealed: Sequence[str]) -> Mapping[str, Any]:
+    return {**extra, REVEALED: list(revealed)} if revealed else extra

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -40,6 +41,10 @@ def read_blocks(
     listed = labels if labels is not None else NO_LABELS
     index = growing(listed.index)
     columns = {part: collect_blocks(blocks(path), index) for part, path in files.items()}
+    for found in columns.values():
+        # Behind all labels of documents, so that these keep their columns whatever is revealed.
+        for name in [] if found.revealed is None else found.revealed.names:
+            index[name]
     every = _with_new(listed, list(islice(index, len(listed), None)))
     parts = {part: _part(files[part], found, every, report) for part, found in columns.items()}
     return Parts(every, len(labels) if labels is not None else None, parts, labels_path)
@@ -54,12 +59,12 @@ def _with_new(listed: LabelSet, new: list[str]) -> LabelSet:
 
 
 def _part(path: Path, found: Columns, labels: LabelSet, report: Report) -> Part:
-    data = Dataset(found.documents, labels, found.matrix(len(labels)))
+    revealed = None if found.revealed is None else found.revealed.matrix(labels.index)
+    data = Dataset(found.documents, labels, found.matrix(len(labels)), revealed=revealed)
     name = part_of_name(path)
     filters = None if name is None else find_file(path.parent, [f"filter_{name}.tsv"])
     if filters is None:
         return Part(data, path, found.lines, numbered=found.numbered)
     rows = {id_: row for row, id_ in reversed(list(enumerate(found.documents.ids)))}
     filtered, unknown = read_filter(filters, rows, labels.index, data.Y.shape, report)
-    kept = Dataset(data.documents, labels, data.Y, filtered)
-    return Part(kept, path, found.lines, unknown, found.numbered)
+    return Part(replace(data, filtered=filtered), path, found.lines, unknown, found.numbered)

@@ -48,9 +48,19 @@ def writer_of(format: str) -> Callable[[Mapping[str, Dataset], Path], None]:
 
 def left_out(parts: Mapping[str, Dataset], *, format: str) -> str | None:
     """What of the parts the format has no place for, in one sentence; None if nothing is lost."""
-    if format_named(format).keeps_weights or not any(
-        bool((data.Y.data != 1).any()) for data in parts.values()
-    ):
-        return None
-    able = ", ".join(name for name, found in FORMATS.items() if found.keeps_weights)
-    return f"label weights are not written, as the format {format} has none: those that keep them are {able}"
+    lost = []
+    chosen = format_named(format)
+    if not chosen.keeps_weights and any(bool((data.Y.data != 1).any()) for data in parts.values()):
+        able = ", ".join(name for name, found in FORMATS.items() if found.keeps_weights)
+        lost.append(
+            f"label weights are not written, as the format {format} has none: those that keep them are {able}"
+        )
+    if not chosen.keeps_links:
+        there = {
+            "revealed labels": any(data.revealed is not None for data in parts.values()),
+            "edges": any(data.edges is not None for data in parts.values()),
+        }
+        names = " and ".join(name for name, is_there in there.items() if is_there)
+        if names:
+            lost.append(f"{names} are not written, as the format {format} has none: jsonl keeps them")
+    return "; ".join(lost) or None

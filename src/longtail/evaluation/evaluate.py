@@ -35,12 +35,13 @@ def evaluate(
 
     Args:
         predictions: label columns of ``data``, at least k + the most pairs left out of one document (10 for R@10).
-        data: the documents and their gold labels; its ``filtered`` pairs are left out of predictions and truth.
+        data: the documents and their gold labels; ``filtered`` and ``revealed`` pairs are left out of predictions
+            and truth.
         train_counts: training documents of each label; labels of ``data`` beyond its end were never seen.
         n_train: the number of training documents.
         k: the ranks to report; those that the predictions are too narrow for are left out.
         propensity: A and B of the propensity model.
-        revealed: pairs that were given to the system (warm start), left out of predictions and truth too.
+        revealed: further pairs that were given to the system (warm start), left out of predictions and truth too.
         threshold: the least score of a label that counts as chosen, for F1 (when scores are probabilities).
         seed: of the bootstrap.
         extra: further facts for the report's ``meta`` (configuration, seconds a phase, a known fingerprint).
@@ -56,7 +57,7 @@ def evaluate(
         raise UsageError(
             f"label column {predictions.labels.max()} is predicted, but the data set has {len(data.labels)} labels"
         )
-    case = measures.Case.of(predictions.labels, predictions.scores, data.Y, [data.filtered, revealed])
+    case = measures.Case.of(predictions.labels, predictions.scores, data.Y, [data.unscored, revealed])
     ranks = _ranks(k, case.labels.shape[1])
     q = measures.inverse_propensity(counts, n_train, *propensity)
     is_probability = measures.are_probabilities(case.labels, case.scores)

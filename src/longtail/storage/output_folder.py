@@ -17,7 +17,7 @@ from longtail.storage.manifest import MANIFEST, files_in, read_manifest, write_m
 _JUNK = {".DS_Store", "Thumbs.db", "desktop.ini"}
 _DATA_FILES = re.compile(
     r"((train|valid|test|labels)\.(jsonl|txt)|filter_(train|valid|test)\.tsv|filter_labels_(train|valid|test)\.txt"
-    r"|(trn|val|tst)_X_(Xf|Y)\.txt|[XY]\.(trn|val|tst)\.npz|output-items\.txt)(\.gz|\.xz)?"
+    r"|edges\.tsv|((trn|val|tst)_X_(Xf|Y)|lbl_X_Xf)\.txt|[XY]\.(trn|val|tst)\.npz|output-items\.txt)(\.gz|\.xz)?"
 )
 """Names of the files that data sets are written as; what only a user would put there is not among them."""
 

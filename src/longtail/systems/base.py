@@ -18,9 +18,12 @@ from longtail import config as configuration
 from longtail.errors import ConfigError, NotFittedError, UnsupportedError, UsageError
 from longtail.run import Run
 from longtail.systems import model_folder
-from longtail.types import FIELDS, Dataset, Documents, DocumentsLike, LabelSet, TopK
+from longtail.systems.revealed import RevealedLike, revealed_matrix, revealed_of, without_revealed
+from longtail.types import FIELDS, Dataset, Documents, DocumentsLike, Edges, LabelSet, TopK
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from longtail.evaluation.report import Report
     from longtail.storage import VerifiedFolder
 
@@ -37,7 +40,7 @@ class Capabilities:
     label_text: bool = False
     """Uses the texts of the labels."""
     revealed_labels: bool = False
-    """Makes use of labels that are already known for a document to tag."""
+    """Makes use of labels that are already known for a document to tag (no system predicts them again)."""
     auxiliary_edges: bool = False
     """Uses links between documents and labels that come with the data."""
     new_labels: bool = False
@@ -176,22 +179,53 @@ class System(ABC):
         documents: DocumentsLike,
         *,
         k: int = 5,
-        revealed: Sequence[Sequence[str]] | None = None,
+        revealed: RevealedLike | None = None,
+        edges: Edges | None = None,
     ) -> TopK:
-        """The k best labels of each document; -1 where a system has fewer to offer."""
+        """The k best labels of each document; -1 where a system has fewer to offer.
+
+        Args:
+            documents: what to tag; a Dataset brings its ``revealed`` labels and ``edges`` with it.
+            k: how many labels a document gets.
+            revealed: labels known already, which are not given again: lists of label ids, or a matrix
+                [documents, labels of the model].
+            edges: links of the documents to those of training or to labels, for a system that uses them.
+        """
         self._check_fitted()
         if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
             raise UsageError(f"k must be a whole number of at least 1, not {k!r}")
-        if revealed is not None and not self.capabilities.revealed_labels:
-            raise UnsupportedError(f"the system '{self.name}' cannot use labels that are already known")
+        if isinstance(documents, Dataset):
+            revealed = revealed_of(documents, self.labels_) if revealed is None else revealed
+            edges = documents.edges if edges is None else edges
         documents = Documents.of(documents)
         self._check_documents(documents)
+        known = None if revealed is None else revealed_matrix(revealed, len(documents), self.labels_)
         if not len(documents):
             return TopK.empty(0, k)
         if len(documents) <= BATCH_SIZE:
-            return self._predict_batch(documents, k)
-        starts = range(0, len(documents), BATCH_SIZE)
-        return TopK.stack([self._predict_batch(documents[s : s + BATCH_SIZE], k) for s in starts])
+            return self._predict_unknown(documents, k, known, edges)
+        rows = [slice(start, start + BATCH_SIZE) for start in range(0, len(documents), BATCH_SIZE)]
+        return TopK.stack(
+            [
+                self._predict_unknown(documents[some], k, None if known is None else known[some], edges)
+                for some in rows
+            ]
+        )
+
+    def _predict_unknown(
+        self, documents: Documents, k: int, revealed: csr_array | None, edges: Edges | None
+    ) -> TopK:
+        """Tag one batch; no label that is revealed for a document is among its answers."""
+        if revealed is not None and not revealed.nnz:
+            revealed = None
+        wide = k if revealed is None else k + int(np.diff(revealed.indptr).max())
+        used = revealed if self.capabilities.revealed_labels else None
+        links = edges if self.capabilities.auxiliary_edges else None
+        if used is None and links is None:
+            answer = self._predict_batch(documents, wide)
+        else:
+            answer = self._predict_linked(documents, wide, used, links)
+        return answer if revealed is None else without_revealed(answer, revealed, k)
 
     def evaluate(self, test: Dataset, *, k: Sequence[int] = (1, 3, 5)) -> Report:
         """Predict and measure; labels that training never had count as labels seen 0 times."""
@@ -202,6 +236,7 @@ class System(ABC):
             raise UsageError(f"evaluate takes a Dataset, not a {type(test).__name__}")
         test = test.relabelled(self.labels_.extended(test.labels.ids))
         widest = 0 if test.filtered is None else int(np.diff(test.filtered.indptr).max(initial=0))
+        # Revealed labels never come back from ``predict``, so they need no room.
         predictions = self.predict(test, k=max(*k, 10) + widest)
         return evaluate(
             predictions, test, train_counts=self.label_counts_, n_train=self.facts_.documents, k=tuple(k)
@@ -243,6 +278,21 @@ class System(ABC):
     @abstractmethod
     def _predict_batch(self, documents: Documents, k: int) -> TopK:
         """Tag one batch (at least one document, k >= 1)."""
+
+    def _predict_linked(
+        self, documents: Documents, k: int, revealed: csr_array | None, edges: Edges | None
+    ) -> TopK:
+        """Tag one batch of which more is known than the documents themselves; revealed labels may be answers.
+
+        Called instead of ``_predict_batch`` where there is something that the system's capabilities ask for.
+
+        Args:
+            documents: the batch.
+            k: how many labels, with room for the revealed ones, which are taken out afterwards.
+            revealed: [documents, labels] with ones, for systems with ``revealed_labels``; None if there are none.
+            edges: all links that came with the documents, for systems with ``auxiliary_edges``.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def _save_parts(self, folder: Path) -> None:

@@ -145,7 +145,7 @@ def held_documents(valid: Dataset, inputs: Inputs, config: EclareConfig, witness
     X = inputs.features.transform(valid.documents.joined(config.fields))
     counts = np.bincount(inputs.Y.indices, minlength=n_labels)
     Y = csr_array(valid.Y[:, :n_labels])
-    left_out = None if valid.filtered is None else csr_array(valid.filtered[:, :n_labels])
+    left_out = None if valid.unscored is None else csr_array(valid.unscored[:, :n_labels])
     if left_out is not None:
         Y = csr_array(Y - Y.multiply(left_out.astype(bool)))
         Y.eliminate_zeros()
