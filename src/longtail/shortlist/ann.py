@@ -1,0 +1,381 @@
+"""Approximate nearest neighbours by cosine: a graph (HNSW, built and searched by faiss) over many rows.
+
+Few rows are compared one by one instead: exact, and without faiss. Rows that are the same vector are one node
+of the graph with several ids: hundreds of equal nodes would only link to each other and cut the graph apart. A
+row of zeros has no direction: it is no node, is never found, and finds nothing.
+
+The graph and its vectors are one run of bytes, in memory or in a mapped file, that faiss looks into in place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numba import njit
+
+from longtail.errors import MissingPackageError, ModelIntegrityError, UsageError
+from longtail.run import Run
+from longtail.shortlist.candidates import over_blocks
+from longtail.shortlist.selection import best_first, offer
+from longtail.storage import checks, read_arrays, write_arrays
+
+EXACT_ROWS = 2_000
+"""Up to so many different vectors, all are compared: about as fast as a graph, and exact."""
+LINKS = 48
+"""Neighbours a node links to (twice as many on the lowest level)."""
+BUILD_EFFORT = 64
+"""Candidates that are looked at for the links of a new node."""
+SEARCH_EFFORT = 400
+"""Candidates that a search keeps at a time, if the caller does not say."""
+
+_SLICE = 4_096
+"""Rows that go into the graph in one call; the graph depends on it, so it is fixed."""
+_ALIGNMENT = 4
+_one_reader = threading.Lock()
+"""The bound on what faiss reads is one for the whole process."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnnIndex:
+    """Rows to be found by their direction; made by :meth:`build` or :meth:`load`, never changed.
+
+    Shapes: ``node`` int32 [n], the place of each row's vector, -1 for a row of zeros; ``vectors`` float32
+    [m, D], the different vectors, of length 1, in the order in which they first came.
+    """
+
+    node: np.ndarray
+    vectors: np.ndarray
+    links: int
+    effort: int
+    _graph: np.ndarray | None = None
+    """What faiss wrote, after some zeros that align the vectors at its end; None: all rows are compared."""
+    _pad: int = 0
+    _index: Any = None
+    _members: tuple[np.ndarray, np.ndarray] = field(init=False)
+    """Where each node's ids begin, and the ids."""
+
+    def __post_init__(self) -> None:
+        rows = np.argsort(self.node, kind="stable")[np.count_nonzero(self.node < 0) :].astype(np.int32)
+        indptr = np.zeros(len(self.vectors) + 1, np.int64)
+        np.cumsum(np.bincount(self.node[rows], minlength=len(self.vectors)), out=indptr[1:])
+        object.__setattr__(self, "_members", (indptr, rows))
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    @property
+    def width(self) -> int:
+        """D, the number of dimensions."""
+        return int(self.vectors.shape[1])
+
+    @property
+    def exact(self) -> bool:
+        """Whether every row is compared."""
+        return self._graph is None
+
+    @classmethod
+    def build(
+        cls, vectors: np.ndarray, *, links: int = LINKS, effort: int = BUILD_EFFORT, run: Run | None = None
+    ) -> Self:
+        """The index of the rows [n, D], whose ids are 0 to n - 1; same rows, same bytes, on any machine's threads.
+
+        Args:
+            links: more of them: better answers, slower search, a larger file.
+            effort: more of it: better links, a slower build.
+            run: where progress goes.
+        """
+        vectors = np.asarray(vectors)
+        if vectors.ndim != 2 or vectors.shape[1] == 0:
+            raise UsageError(f"vectors must be a table [rows, dimensions], not of shape {vectors.shape}")
+        if not 2 <= links <= 512 or effort < 1:
+            raise UsageError(f"links must be 2 to 512 and effort at least 1, not {links} and {effort}")
+        empty = np.empty((0, vectors.shape[1]), np.float32)
+        return cls(np.empty(0, np.int32), empty, links, effort).add(vectors, run=run)
+
+    def add(self, vectors: np.ndarray, *, run: Run | None = None) -> Self:
+        """The index with more rows, whose ids go on from the last; this one stays as it is."""
+        unit = _unit_rows(vectors, self.width, "vectors")
+        node, fresh = _nodes(self.vectors, unit)
+        node = np.concatenate([self.node, node])
+        known = np.concatenate([self.vectors, fresh])
+        if len(known) <= EXACT_ROWS:
+            return type(self)(node, known, self.links, self.effort)
+        if self._graph is not None and len(fresh) == 0:
+            return type(self)(
+                node, self.vectors, self.links, self.effort, self._graph, self._pad, self._index
+            )
+        graph, pad = _grow(self, fresh if self._graph is not None else known, run or Run())
+        index = _open(graph[pad:], known.shape)
+        return type(self)(node, _tail(graph, known.shape), self.links, self.effort, graph, pad, index)
+
+    def search(
+        self, queries: np.ndarray, k: int, *, effort: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The k nearest rows of each query: ids int32 [n, k] and cosines float32 [n, k], the best first.
+
+        Of equal cosines the smaller id comes first. Where there are fewer rows than k, or the query is all
+        zeros, ids are -1 and cosines 0. A query's answer is the same alone and among others.
+
+        Args:
+            effort: more of it: better answers, slower; never less than k counts.
+        """
+        if k < 1:
+            raise UsageError(f"k must be at least 1, not {k}")
+        if effort is not None and effort < 1:
+            raise UsageError(f"effort must be at least 1, not {effort}")
+        unit = _unit_rows(queries, self.width, "queries")
+        ids = np.full((len(unit), k), -1, np.int32)
+        cosines = np.zeros((len(unit), k), np.float32)
+
+        def fill(start: int, stop: int) -> None:
+            near = self._near(unit[start:stop], k, SEARCH_EFFORT if effort is None else effort)
+            _rank(unit[start:stop], self.vectors, near, *self._members, ids[start:stop], cosines[start:stop])
+
+        over_blocks(len(unit), fill)
+        return ids, cosines
+
+    def _near(self, unit: np.ndarray, k: int, effort: int) -> np.ndarray:
+        """Nodes [n, b] near each query, -1 for none; without a column where all are to be compared."""
+        if self._graph is None:
+            return np.empty((len(unit), 0), np.int64)
+        faiss, k = _faiss(), min(k, len(self.vectors))
+        with _one_thread(faiss):
+            parameters = faiss.SearchParametersHNSW(efSearch=max(effort, k))
+            near: np.ndarray = self._index.search(unit, k, params=parameters)[1]
+        return near
+
+    def save(self, path: str | Path) -> None:
+        """Write one safetensors file; the same index, the same bytes."""
+        arrays = {"node": self.node, "settings": np.array([self.links, self.effort, self._pad], np.int64)}
+        if self._graph is None:
+            arrays["vectors"] = self.vectors
+        else:
+            arrays["graph"] = self._graph
+            arrays["digest"] = _digest(self._graph, self.vectors)
+        write_arrays(path, arrays)
+
+    @classmethod
+    def load(cls, path: str | Path, *, n: int, width: int) -> Self:
+        """Map the file of an index of n rows [n, width]; what is not whole or does not fit is an error."""
+        arrays = read_arrays(path, mmap=True)
+        with checks.of_file(path):
+            node = checks.vector(
+                checks.named(arrays, "node", "the rows' nodes"), np.int32, "the rows' nodes", size=n
+            )
+            settings = checks.vector(
+                checks.named(arrays, "settings", "the settings"), np.int64, "the settings", size=3
+            )
+            links, effort, pad = (int(value) for value in settings)
+            if not (2 <= links <= 512 and effort >= 1 and 0 <= pad < _ALIGNMENT):
+                raise ModelIntegrityError(f"the settings {links}, {effort}, {pad} cannot be an index's")
+            nodes = int(node.max(initial=-1)) + 1
+            checks.within(node, -1, n, "the rows' nodes")
+            if "graph" not in arrays:
+                vectors = checks.named(arrays, "vectors", "the vectors")
+                if vectors.shape != (nodes, width) or vectors.dtype != np.float32:
+                    raise ModelIntegrityError(
+                        f"the vectors are {vectors.dtype} {vectors.shape}, not float32 {(nodes, width)}"
+                    )
+                return cls(node, checks.finite(vectors, "the vectors"), links, effort)
+            graph = checks.vector(arrays["graph"], np.uint8, "the graph")
+            if len(graph) < pad + nodes * width * 4 or (len(graph) - nodes * width * 4) % 4:
+                raise ModelIntegrityError(
+                    f"the graph is too short for {nodes:,} vectors of {width} dimensions"
+                )
+            vectors = checks.finite(_tail(graph, (nodes, width)), "the vectors")
+            # Before faiss sees a byte: it follows the links of a graph wherever they lead.
+            digest = checks.named(arrays, "digest", "the digest of the graph")
+            if not np.array_equal(digest, _digest(graph, vectors)):
+                raise ModelIntegrityError("the graph has been altered: its digest is another one")
+            index = _open(graph[pad:], (nodes, width))
+            return cls(node, vectors, links, effort, graph, pad, index)
+
+
+def _faiss() -> Any:
+    try:
+        import faiss
+    except ImportError:
+        purpose = f"searching more than {EXACT_ROWS:,} vectors"
+        raise MissingPackageError("faiss-cpu", extra="ann", purpose=purpose) from None
+    return faiss
+
+
+@contextmanager
+def _one_thread(faiss: Any) -> Iterator[None]:
+    """Keep faiss in the calling thread: longtail.threads shares out the work, and a graph stays the same."""
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
+
+
+@contextmanager
+def _bounded(faiss: Any, size: int) -> Iterator[None]:
+    """Let faiss make no array larger than the file: a length in it that is wrong could take all memory."""
+    with _one_reader:
+        before = faiss.get_deserialization_vector_byte_limit()
+        faiss.set_deserialization_vector_byte_limit(size)
+        try:
+            yield
+        finally:
+            faiss.set_deserialization_vector_byte_limit(before)
+
+
+def _grow(old: AnnIndex, fresh: np.ndarray, run: Run) -> tuple[np.ndarray, int]:
+    """The bytes of the old graph, or of a new one, with more vectors; and how many zeros are in front."""
+    faiss = _faiss()
+    if old._graph is None:
+        index = faiss.IndexHNSWFlat(old.width, old.links, faiss.METRIC_INNER_PRODUCT)
+    else:
+        # A copy of its own: what looks into given bytes cannot grow.
+        index = faiss.deserialize_index(old._graph[old._pad :])
+    index.hnsw.efConstruction = old.effort
+    with _one_thread(faiss), run.phase("index", len(fresh)) as phase:
+        for start in range(0, len(fresh), _SLICE):
+            rows = np.ascontiguousarray(fresh[start : start + _SLICE])
+            index.add(rows)
+            phase.advance(len(rows))
+    written = faiss.serialize_index(index)
+    pad = -(len(written) - index.ntotal * old.width * 4) % _ALIGNMENT
+    return np.concatenate([np.zeros(pad, np.uint8), written]), pad
+
+
+def _open(written: np.ndarray, shape: tuple[int, ...]) -> Any:
+    """The index of faiss that looks into the bytes, which must outlive it, in place."""
+    faiss = _faiss()
+    try:
+        with _bounded(faiss, len(written)):
+            reader = faiss.ZeroCopyIOReader(faiss.swig_ptr(written), len(written))
+            index = faiss.read_index(reader, faiss.IO_FLAG_MMAP_IFC)
+    except (RuntimeError, MemoryError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[-1]
+        raise ModelIntegrityError(f"faiss cannot read the graph: {reason}") from None
+    fits = isinstance(index, faiss.IndexHNSWFlat) and (index.ntotal, index.d) == shape
+    if not fits or index.metric_type != faiss.METRIC_INNER_PRODUCT:
+        raise ModelIntegrityError(f"the graph is not one of {shape[0]:,} vectors of {shape[1]} dimensions")
+    return index
+
+
+def _tail(graph: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """The vectors, which faiss writes last."""
+    return graph[len(graph) - shape[0] * shape[1] * 4 :].view(np.float32).reshape(shape)
+
+
+def _digest(graph: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """Of everything but the vectors: a wrong number among those cannot lead anywhere."""
+    links = graph[: len(graph) - vectors.nbytes]
+    return np.frombuffer(hashlib.blake2b(links.data, digest_size=32).digest(), np.uint8)
+
+
+def _unit_rows(rows: np.ndarray, width: int, what: str) -> np.ndarray:
+    """Rows of length 1, or of zeros."""
+    rows = np.asarray(rows)
+    if rows.ndim != 2 or rows.shape[1] != width or rows.dtype.kind not in "fiu":
+        raise UsageError(f"{what} must be numbers [n, {width}], not {rows.dtype} of shape {rows.shape}")
+    with np.errstate(over="ignore"):
+        rows = np.ascontiguousarray(rows, np.float32)
+    # The least and the largest are enough, as NaN spreads to both.
+    if rows.size and not (np.isfinite(rows.min()) and np.isfinite(rows.max())):
+        row = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
+        raise UsageError(f"{what} must be finite, but row {row} has a number that is not")
+    return _unit(rows)
+
+
+def _nodes(known: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The node of each row, -1 for zeros, and the vectors of nodes that are not among the known ones."""
+    some = unit.any(axis=1)
+    table = np.concatenate([known, unit[some]])
+    _, first, group = np.unique(_keys(table.view(np.uint32)), return_index=True, return_inverse=True)
+    original = _confirmed(table, first[group])
+    is_node = original == np.arange(len(table))
+    node = np.full(len(unit), -1, np.int32)
+    node[some] = (np.cumsum(is_node) - 1)[original[len(known) :]]
+    return node, table[len(known) :][is_node[len(known) :]]
+
+
+@njit(nogil=True, cache=True)
+def _keys(rows: np.ndarray) -> np.ndarray:
+    """A number for each row of bits: the same for the same rows, and another for nearly all others."""
+    out = np.empty(len(rows), np.uint64)
+    for i in range(len(rows)):
+        key = np.uint64(0)
+        for d in range(rows.shape[1]):
+            key = (key ^ np.uint64(rows[i, d])) * np.uint64(0x9E3779B97F4A7C15)
+            key ^= key >> np.uint64(29)
+        out[i] = key
+    return out
+
+
+@njit(nogil=True, cache=True)
+def _confirmed(rows: np.ndarray, original: np.ndarray) -> np.ndarray:
+    """The row that each row is a copy of; itself where only the keys are the same."""
+    for i in range(len(rows)):
+        for d in range(rows.shape[1]):
+            if rows[i, d] != rows[original[i], d]:
+                original[i] = i
+                break
+    return original
+
+
+@njit(nogil=True, cache=True)
+def _unit(rows: np.ndarray) -> np.ndarray:
+    out = np.zeros_like(rows)
+    for i in range(len(rows)):
+        largest = np.float32(0)
+        for d in range(rows.shape[1]):
+            largest = max(largest, abs(rows[i, d]))
+        if largest > 0:
+            # By the largest first, so that no square overflows or vanishes.
+            total = 0.0
+            for d in range(rows.shape[1]):
+                total += (np.float64(rows[i, d]) / largest) ** 2
+            scale = np.sqrt(total) * largest
+            for d in range(rows.shape[1]):
+                # Minus zero becomes zero: the same vector is the same bytes.
+                out[i, d] = np.float32(rows[i, d] / scale) + np.float32(0)
+    return out
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def _cosine(a: np.ndarray, b: np.ndarray) -> np.float32:
+    # Sums in any order, which the compiler may choose to be fast; the order is then the same for all rows.
+    total = np.float32(0)
+    for d in range(len(a)):
+        total += a[d] * b[d]
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _rank(
+    queries: np.ndarray,
+    vectors: np.ndarray,
+    near: np.ndarray,
+    indptr: np.ndarray,
+    rows: np.ndarray,
+    ids: np.ndarray,
+    cosines: np.ndarray,
+) -> None:
+    """The best rows of the nodes near each query, or of all nodes where ``near`` has no column."""
+    k, width = ids.shape[1], near.shape[1]
+    for i in range(len(queries)):
+        if not queries[i].any():
+            continue
+        count = 0
+        for j in range(width or len(vectors)):
+            node = near[i, j] if width > 0 else j
+            if node < 0:
+                continue
+            cosine = min(max(_cosine(queries[i], vectors[node]), np.float32(-1)), np.float32(1))
+            begin = indptr[node]
+            for p in range(begin, min(indptr[node + 1], begin + k)):
+                count = offer(ids[i], cosines[i], count, rows[p], cosine)
+        best_first(ids[i], cosines[i], count)
