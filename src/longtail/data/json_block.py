@@ -108,7 +108,7 @@ def _texts(values: list[Any], what: str) -> list[str]:
 
 def _revealed(found: list[dict[str, Any]], separator: str | None) -> list[list[str]] | None:
     values = [record.pop(REVEALED, None) for record in found]
-    return [label_ids(value, separator) for value in values] if any(values) else None
+    return [label_ids(value, separator) for value in values] if _types(values) != {type(None)} else None
 
 
 def _types(values: Any) -> set[type]:
