@@ -37,6 +37,12 @@ def test_columns_move_or_go():
     assert moved.toarray().tolist() == [[0, 0, 0, 1], [3, 0, 0, 0]]
 
 
+def test_empty_rows_come_behind():
+    matrix = sparse([[1, 0], [0, 2]])
+    assert pairs.with_empty_rows(matrix, 2).toarray().tolist() == [[1, 0], [0, 2], [0, 0], [0, 0]]
+    assert pairs.with_empty_rows(matrix, 0).toarray().tolist() == matrix.toarray().tolist()
+
+
 @given(DENSE, st.data())
 def test_a_union_is_one_where_any_has_something(first, draw):
     second = draw.draw(st.permutations(first.tolist()))

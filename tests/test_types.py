@@ -137,6 +137,20 @@ class TestLabelSet:
         assert after.has_text
         assert not labels("a").has_text
 
+    def test_features_are_a_row_a_label(self):
+        before = LabelSet(["a", "b"], ["", ""], None, csr_array(np.eye(2, 3, dtype=np.float32)))
+        for after in (before.extended(["c", "b"]), before.with_texts({"c": "C"})):
+            assert after.features.toarray().tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
+        with pytest.raises(UsageError, match="different lengths"):
+            replace(before, ids=["a"], texts=[""])
+
+    def test_an_index_of_other_labels_is_made_anew(self):
+        ready = {"a": 0, "b": 1}
+        assert LabelSet(["a", "b"], ["", ""], index=ready).index is ready
+        assert replace(labels("a", "b"), ids=["b", "a"]).index == {"b": 0, "a": 1}
+        with pytest.raises(UsageError, match="the label id 'a' is there twice"):
+            LabelSet(["a", "a"], ["", ""], index={"a": 0})
+
 
 class TestLabelMatrix:
     def test_a_label_named_twice_counts_once(self):
@@ -303,6 +317,8 @@ class TestFingerprint:
             replace(base, documents=replace(documents, features=csr_array(2 * np.eye(2)))),
             replace(base, labels=LabelSet(["a", "x"], known.texts)),
             replace(base, labels=LabelSet(known.ids, ["A", ""])),
+            replace(base, labels=replace(known, features=csr_array(np.eye(2)))),
+            replace(base, labels=replace(known, features=csr_array(2 * np.eye(2)))),
             replace(base, Y=csr_array(np.ones((2, 2)))),
             replace(base, filtered=base.Y),
             replace(base, revealed=base.Y),

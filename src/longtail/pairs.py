@@ -46,6 +46,15 @@ def empty(n_rows: int, n_columns: int) -> csr_array:
     return csr_array(nothing, shape=(n_rows, n_columns))
 
 
+def with_empty_rows(matrix: csr_array, count: int) -> csr_array:
+    """The matrix with so many rows behind its own that have no entries."""
+    from scipy.sparse import csr_array
+
+    indptr = np.concatenate([matrix.indptr, np.full(count, matrix.indptr[-1], matrix.indptr.dtype)])
+    shape = (matrix.shape[0] + count, matrix.shape[1])
+    return csr_array((matrix.data, matrix.indices, indptr), shape=shape)
+
+
 def union(matrices: Iterable[csr_array | None]) -> csr_array | None:
     """1 at every pair that any of the matrices has; None if none of them is there."""
     from scipy.sparse import csr_array

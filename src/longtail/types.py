@@ -130,16 +130,24 @@ class Documents(Sequence[Document]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelSet:
-    """The labels in order: ids, texts (empty where there is none), further keys of their records."""
+    """The labels in order: ids, texts (empty where there is none), further keys of their records.
+
+    ``features`` is a row a label (float32) when the user brings such a matrix, over the documents' columns.
+    ``index`` is the column of each id; who has it already may pass it, which saves making it.
+    """
 
     ids: list[str]
     texts: list[str]
     extra: list[Mapping[str, Any]] | None = None
-    index: dict[str, int] = field(init=False, repr=False)
+    features: csr_array | None = None
+    index: dict[str, int] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        if len(self.ids) != len(self.texts) or (self.extra is not None and len(self.extra) != len(self.ids)):
+        lengths = {len(self.ids), len(self.texts), len(self.ids if self.extra is None else self.extra)}
+        if len(lengths) != 1 or (self.features is not None and self.features.shape[0] != len(self.ids)):
             raise UsageError("the columns of the label set have different lengths")
+        if list(self.index) == self.ids:
+            return
         object.__setattr__(self, "index", {label: i for i, label in enumerate(self.ids)})
         if len(self.index) != len(self.ids):
             twice = next(label for i, label in enumerate(self.ids) if self.index[label] != i)
@@ -156,15 +164,13 @@ class LabelSet:
     def with_texts(self, texts: Mapping[str, str]) -> LabelSet:
         """The same labels with new ones behind them, given as texts by id."""
         extra = None if self.extra is None else [*self.extra, *({} for _ in texts)]
-        return LabelSet([*self.ids, *texts], [*self.texts, *texts.values()], extra)
+        features = None if self.features is None else pairs.with_empty_rows(self.features, len(texts))
+        return LabelSet([*self.ids, *texts], [*self.texts, *texts.values()], extra, features)
 
     def extended(self, ids: Iterable[str]) -> LabelSet:
         """The same labels with those of ``ids`` that are new behind them (without text)."""
-        new = list(dict.fromkeys(label for label in ids if label not in self.index))
-        if not new:
-            return self
-        extra = None if self.extra is None else [*self.extra, *({} for _ in new)]
-        return LabelSet([*self.ids, *new], [*self.texts, *("" for _ in new)], extra)
+        new = dict.fromkeys((label for label in ids if label not in self.index), "")
+        return self.with_texts(new) if new else self
 
 
 class Edges(NamedTuple):
@@ -297,7 +303,8 @@ class Dataset:
             if matrix is not None:
                 pairs.digest(digest, matrix)
         # What a data set may do without is named; where it is not there or empty, it leaves no trace.
-        for name, matrix in (("filtered", self.filtered), ("revealed", self.revealed)):
+        optional = {"filtered": self.filtered, "revealed": self.revealed, "label features": labels.features}
+        for name, matrix in optional.items():
             if matrix is not None and matrix.nnz:
                 digest.update(name.encode())
                 pairs.digest(digest, matrix)

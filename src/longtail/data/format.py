@@ -28,6 +28,7 @@ class Format:
         stream: the documents of one file in batches.
         write: the parts into a folder, if the format can be written.
         keeps_weights: whether what is written has the labels' weights.
+        keeps_label_features: whether what is written has the feature rows of labels.
         keeps_links: whether what is written has revealed labels and edges.
     """
 
@@ -39,4 +40,5 @@ class Format:
     stream: Callable[[Path, ReadOptions, int], Iterator[Batch]]
     write: Callable[[Mapping[str, Dataset], Path], None] | None = None
     keeps_weights: bool = False
+    keeps_label_features: bool = False
     keeps_links: bool = False

@@ -55,6 +55,8 @@ def left_out(parts: Mapping[str, Dataset], *, format: str) -> str | None:
         lost.append(
             f"label weights are not written, as the format {format} has none: those that keep them are {able}"
         )
+    if not chosen.keeps_label_features and any(data.labels.features is not None for data in parts.values()):
+        lost.append(f"label features are not written, as the format {format} has none: xmc-split keeps them")
     if not chosen.keeps_links:
         there = {
             "revealed labels": any(data.revealed is not None for data in parts.values()),
