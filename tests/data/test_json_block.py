@@ -95,7 +95,12 @@ VALUES = st.recursive(
 )
 NAMES = st.sampled_from(["id", "uid", "title", "text", "body", "labels", "tags", "year"])
 USUAL = st.fixed_dictionaries({"text": ANY_TEXT, "labels": st.lists(ANY_TEXT, max_size=3)})
-RECORDS = (USUAL | st.dictionaries(NAMES, VALUES, max_size=5)).map(orjson.dumps)
+WHOLE = st.fixed_dictionaries(
+    {"id": ANY_TEXT, "title": ANY_TEXT, "text": ANY_TEXT, "labels": st.lists(ANY_TEXT, max_size=3)}
+)
+# All keys that a record usually has, with one of them changed: almost what is read the fastest way.
+CHANGED = st.builds(lambda record, name, value: record | {name: value}, WHOLE, NAMES, VALUES)
+RECORDS = (WHOLE | CHANGED | USUAL | st.dictionaries(NAMES, VALUES, max_size=5)).map(orjson.dumps)
 # Lines that are wrong on their own, though some of them would be right beside each other.
 TRICKS = st.sampled_from(
     [
@@ -147,6 +152,15 @@ def test_a_block_is_parsed_at_once_if_and_only_if_every_line_is_right(lines: lis
             block_parser(DEFAULTS)(1, lines)
     else:
         assert one_by_one([block_parser(DEFAULTS)(1, lines)]) == one_by_one(expected)
+
+
+@given(st.lists(WHOLE | CHANGED, min_size=1, max_size=4), st.sampled_from(["id", "title", "labels"]))
+@settings(max_examples=50, deadline=None)
+def test_one_key_for_two_columns(records: list[dict[str, object]], name: str) -> None:
+    options = ReadOptions(text_column=name)
+    with tempfile.TemporaryDirectory() as place:
+        path = put(Path(place) / "a.jsonl", b"\n".join(map(orjson.dumps, records)))
+        assert by_block(path, 2, options)[0] == by_line(path, options)[0]
 
 
 @pytest.mark.parametrize("column", ["id_column", "title_column", "text_column"])

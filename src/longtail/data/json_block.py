@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -59,10 +60,17 @@ def block_parser(options: ReadOptions) -> Callable[[int, list[bytes]], Block]:
     Its documents are those that ``record_parser`` makes of each line; a line for which that would fail makes it
     raise ValueError as well, without saying which one.
     """
+    usual = [options.id_names[0], options.title_names[0], options.text_names[0], options.label_names[0]]
     separator = options.label_separator
 
     def parse(first: int, lines: list[bytes]) -> Block:
         found: list[dict[str, Any]] = list(map(orjson.loads, lines))
+        places = range(first, first + len(lines))
+        columns = columns_of(found, usual)
+        if columns is not None and _are_usual(*columns):
+            usual_ids, usual_titles, usual_texts, usual_labels = columns
+            nothing = [NOTHING] * len(found)
+            return Block(places, usual_ids, usual_titles, usual_texts, usual_labels, None, nothing)
         if _types(found) != {dict}:
             raise ValueError("not every line is a JSON object")
         ids = _column(found, options.id_names)
@@ -75,7 +83,7 @@ def block_parser(options: ReadOptions) -> Callable[[int, list[bytes]], Block]:
             labels = [label_ids(value, separator) for value in labels]
         revealed = _revealed(found, separator) if any(found) else None
         extra = [record or NOTHING for record in found] if any(found) else [NOTHING] * len(found)
-        return Block(range(first, first + len(lines)), ids, titles, texts, labels, None, extra, revealed)
+        return Block(places, ids, titles, texts, labels, None, extra, revealed)
 
     return parse
 
@@ -86,6 +94,39 @@ def _as_far_as_it_goes(lines: Iterator[T], report: Report) -> Iterator[T]:
     except DataError as error:
         # The file itself broke off: there is nothing to go on with.
         report(error)
+
+
+def columns_of(found: list[Any], names: Sequence[str]) -> list[tuple[Any, ...]] | None:
+    """The values of each of these keys if all records are objects with these keys alone, else None.
+
+    Most files are nothing else, and taking all values of a record at once is what makes reading them fast.
+    """
+    try:
+        # Where two of the names are the same, the first takes the value, which the general way does.
+        if set(map(len, found)) != {len(names)} or len(set(names)) < len(names):
+            return None
+        return list(zip(*map(itemgetter(*names), found), strict=True))
+    except (KeyError, TypeError):
+        return None
+
+
+def are_strings(values: Iterable[Any]) -> bool:
+    """Whether all are strings: where they are short, far cheaper than asking each for its type."""
+    try:
+        "".join(values)
+    except TypeError:
+        return False
+    return True
+
+
+def _are_usual(
+    ids: Iterable[Any], titles: Iterable[Any], texts: Iterable[Any], labels: Iterable[Any]
+) -> bool:
+    return (
+        _types(texts) == {str}
+        and _types(labels) == {list}
+        and are_strings(chain(ids, titles, chain.from_iterable(labels)))
+    )
 
 
 def _column(found: list[dict[str, Any]], names: Sequence[str]) -> list[Any]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import orjson
+
+from longtail.data.json_block import are_strings, columns_of
 from longtail.data.json_record import as_text, json_object, take
-from longtail.data.lines import byte_lines, text_lines
+from longtail.data.lines import clean_lines, line_blocks, text_lines
 from longtail.data.records import NOTHING, Report, fail
 from longtail.errors import DataError
 from longtail.types import LabelSet
@@ -36,6 +39,17 @@ class LabelRows:
         self._texts.append(text)
         self._extra.append(extra)
 
+    def add_all(self, first: int, ids: Sequence[str], texts: Sequence[str]) -> None:
+        """Take the labels of the lines from this one on."""
+        line_of = dict(zip(ids, range(first, first + len(ids)), strict=True))
+        if len(line_of) == len(ids) and self._line_of.keys().isdisjoint(line_of):
+            self._line_of.update(line_of)
+            self._texts.extend(texts)
+            self._extra.extend([NOTHING] * len(ids))
+            return
+        for line, (id_, text) in enumerate(zip(ids, texts, strict=True), first):
+            self.add(line, id_, text)
+
     def labels(self) -> LabelSet:
         """All labels."""
         return LabelSet(list(self._line_of), self._texts, self._extra if any(self._extra) else None)
@@ -44,7 +58,26 @@ class LabelRows:
 def read_jsonl_labels(path: Path, report: Report = fail) -> LabelSet:
     """Labels of one JSON object a line: ``id``, ``text``, and whatever else it has."""
     rows = LabelRows(path, report)
-    for number, line in byte_lines(path):
+    for first, lines in line_blocks(path):
+        columns = _ids_and_texts(lines)
+        if columns is None:
+            _add_each(rows, clean_lines(lines, path, first), report)
+        else:
+            rows.add_all(first, *columns)
+    return rows.labels()
+
+
+def _ids_and_texts(lines: list[bytes]) -> list[tuple[str, ...]] | None:
+    """Ids and texts of lines that have them and nothing else, else None."""
+    try:
+        columns = columns_of(list(map(orjson.loads, lines)), (_ID_KEYS[0], _TEXT_KEYS[0]))
+    except orjson.JSONDecodeError:
+        return None
+    return columns if columns is not None and all(map(are_strings, columns)) else None
+
+
+def _add_each(rows: LabelRows, lines: Iterable[tuple[int, bytes]], report: Report) -> None:
+    for number, line in lines:
         if not line or line.isspace():
             continue
         try:
@@ -55,8 +88,7 @@ def read_jsonl_labels(path: Path, report: Report = fail) -> LabelSet:
             text = as_text(take(found, _TEXT_KEYS), "the label's text")
             rows.add(number, as_text(id_, "the label's id"), text, found or NOTHING)
         except ValueError as error:
-            report(DataError(str(error), path=path, line=number))
-    return rows.labels()
+            report(DataError(str(error), path=rows.path, line=number))
 
 
 def read_label_names(path: Path, report: Report = fail) -> LabelSet:

@@ -185,17 +185,19 @@ def collect_blocks(blocks: Iterable[Block], index: defaultdict[str, int]) -> Col
     texts: list[str] = []
     extra: list[Mapping[str, Any]] = []
     sizes: list[int] = []
-    lines, columns, weights = array("q"), array("i"), array("f")
+    lines = [np.empty(0, np.int64)]
+    columns, weights = array("i"), array("f")
     names = growing({})
     known, known_sizes = array("i"), array("q")
     numbered = False
     for block in blocks:
-        numbered = numbered or None in block.ids
-        ids.extend(_own_or_row_number(block.ids, len(ids)))
+        own = _own_or_row_number(block.ids, len(ids))
+        numbered = numbered or own is not block.ids
+        ids.extend(own)
         titles.extend(block.titles)
         texts.extend(block.texts)
         extra.extend(block.extra)
-        lines.extend(block.lines)
+        lines.append(_numbers(block.lines))
         if block.weights is not None:
             weights.extend([1.0] * (len(columns) - len(weights)))
             for weight, labels in zip(block.weights, block.labels, strict=True):
@@ -216,7 +218,7 @@ def collect_blocks(blocks: Iterable[Block], index: defaultdict[str, int]) -> Col
         ends = np.zeros(len(ids) + 1, np.int64)
         ends[1 : len(known_sizes) + 1] = known_sizes
         revealed = Revealed(list(names), np.cumsum(ends), np.array(known, dtype=np.int32))
-    return Columns(documents, np.array(lines, dtype=np.int64), indptr, indices, values, numbered, revealed)
+    return Columns(documents, np.concatenate(lines), indptr, indices, values, numbered, revealed)
 
 
 def batches(records: Iterable[Placed], size: int) -> Iterator[Batch]:
@@ -254,6 +256,13 @@ def batches_of_blocks(blocks: Iterable[Block], size: int) -> Iterator[Batch]:
             given += size
     if ids:
         yield first(len(ids))
+
+
+def _numbers(lines: Sequence[int]) -> np.ndarray:
+    # The lines of a block are a range unless one of them is blank or wrong.
+    if isinstance(lines, range):
+        return np.arange(lines.start, lines.stop, dtype=np.int64)
+    return np.array(lines, dtype=np.int64)
 
 
 def _own_or_row_number(ids: Sequence[str | None], first: int) -> Sequence[str]:

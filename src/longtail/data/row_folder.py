@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 from longtail.data.pair_files import read_filter
@@ -45,17 +44,18 @@ def read_blocks(
         # Behind all labels of documents, so that these keep their columns whatever is revealed.
         for name in [] if found.revealed is None else found.revealed.names:
             index[name]
-    every = _with_new(listed, list(islice(index, len(listed), None)))
+    every = _with_new(listed, dict(index))
     parts = {part: _part(files[part], found, every, report) for part, found in columns.items()}
     return Parts(every, len(labels) if labels is not None else None, parts, labels_path)
 
 
-def _with_new(listed: LabelSet, new: list[str]) -> LabelSet:
-    # As LabelSet.extended, which would look each of them up once more to find that it is new.
+def _with_new(listed: LabelSet, index: dict[str, int]) -> LabelSet:
+    # As LabelSet.extended, which would look each of them up once more and make the index anew.
+    new = len(index) - len(listed)
     if not new:
         return listed
-    extra = None if listed.extra is None else [*listed.extra, *({} for _ in new)]
-    return LabelSet([*listed.ids, *new], [*listed.texts, *[""] * len(new)], extra)
+    extra = None if listed.extra is None else [*listed.extra, *({} for _ in range(new))]
+    return LabelSet(list(index), [*listed.texts, *[""] * new], extra, index=index)
 
 
 def _part(path: Path, found: Columns, labels: LabelSet, report: Report) -> Part:
