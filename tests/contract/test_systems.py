@@ -13,7 +13,7 @@ from longtail.data import warm_start
 from longtail.errors import NotFittedError, UsageError
 from longtail.systems import REGISTRY, create, get
 from longtail.systems.base import System
-from longtail.types import Dataset, Document, Documents, TopK
+from longtail.types import Dataset, Document, Documents, Edges, TopK
 from tests.planted import parts_of, planted
 
 FASTEST: dict[str, dict[str, object]] = {
@@ -244,6 +244,11 @@ def test_all_labels_revealed_leave_no_answer(system: System) -> None:
 def test_nothing_revealed_changes_nothing(system: System, data: dict[str, Dataset]) -> None:
     test = data["test"]
     assert same(system.predict(test), system.predict(test, revealed=[[] for _ in range(len(test))]))
+
+
+def test_edges_that_lead_nowhere_change_nothing(system: System, data: dict[str, Dataset]) -> None:
+    edges = Edges(["no such document"], ["no such label"], np.ones(1, np.float32))
+    assert same(system.predict(data["test"]), system.predict(replace(data["test"], edges=edges)))
 
 
 def test_evaluation_leaves_revealed_labels_out(system: System, data: dict[str, Dataset]) -> None:

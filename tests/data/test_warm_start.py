@@ -83,9 +83,7 @@ def test_the_seed_decides() -> None:
 def test_half_of_each_row_rounded_down(sizes: list[int], seed: int) -> None:
     indptr = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     chosen = half_of_each_row(indptr, seed)
-    assert [int(chosen[a:b].sum()) for a, b in pairwise(indptr)] == [
-        size // 2 for size in sizes
-    ]
+    assert [int(chosen[a:b].sum()) for a, b in pairwise(indptr)] == [size // 2 for size in sizes]
 
 
 def test_every_label_of_a_document_is_as_likely() -> None:

@@ -1,6 +1,7 @@
 import itertools
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -85,6 +86,9 @@ def test_revealed_pairs_are_left_out_likewise():
     assert revealed.figures == filtered.figures
     both = run(predictions, dataset(rows, 3, filtered=[[0], []]), k=(1,), revealed=pairs([[0], []], 3))
     assert both.figures == filtered.figures
+    carried = run(predictions, replace(dataset(rows, 3), revealed=pairs([[0], []], 3)), k=(1,))
+    assert carried.figures == filtered.figures
+    assert carried.counts["pairs_left_out"] == 1
     assert both.counts["pairs_left_out"] == 1
 
 
