@@ -229,6 +229,7 @@ def test_a_saved_index_is_mapped_and_answers_the_same(n: int, tmp_path: Path) ->
         index.save(folder / "labels.ann")
     loaded = AnnIndex.load(open_folder(tmp_path / "model").path("labels.ann"), n=n, width=WIDTH)
     assert n == 0 or not loaded.vectors.flags.writeable
+    assert loaded.vectors.flags.aligned
     assert loaded.exact == index.exact
     for a, b in zip(loaded.search(QUERIES, 20), index.search(QUERIES, 20), strict=True):
         assert (a == b).all()
@@ -293,7 +294,7 @@ def test_parts_that_do_not_fit_each_other_are_errors(index: AnnIndex, tmp_path: 
         "nodes": {**good, "node": good["node"][:-1]},
         "type": {**good, "node": good["node"].astype(np.int64)},
         "range": {**good, "node": good["node"] + 1},
-        "settings": {**good, "settings": np.array([0, 0, 9])},
+        "settings": {**good, "settings": np.array([0, 0])},
         "foreign": {**good, "graph": graph[::-1].copy()},
         "digest": {**good, "digest": good["digest"][:5]},
         "short": {**good, "graph": graph[:100]},
@@ -307,21 +308,6 @@ def test_parts_that_do_not_fit_each_other_are_errors(index: AnnIndex, tmp_path: 
             AnnIndex.load(tmp_path / name, n=3_000, width=WIDTH)
 
 
-def test_a_wrong_graph_with_a_right_digest_never_ends_the_process(index: AnnIndex, tmp_path: Path) -> None:
-    index.save(tmp_path / "index")
-    parts = read_arrays(tmp_path / "index")
-    rng = np.random.default_rng(6)
-    head = len(parts["graph"]) - index.vectors.nbytes
-    refused = 0
-    for place in [*range(4, 200, 3), *range(head - 60, head, 3), *rng.integers(0, head, 50)]:
-        graph = parts["graph"].copy()
-        graph[place] ^= 255
-        digest = ann._digest(graph, index.vectors)
-        write_arrays(tmp_path / "index", {**parts, "graph": graph, "digest": digest})
-        refused += "the graph" in str(answer_or_error(tmp_path / "index"))
-    assert refused > 50
-
-
 def test_importing_and_few_rows_need_no_faiss() -> None:
     program = (
         "import sys; sys.modules['faiss'] = None\n"
@@ -333,29 +319,6 @@ def test_importing_and_few_rows_need_no_faiss() -> None:
         "try:\n    AnnIndex.build(rows)\n"
         "except MissingPackageError as error:\n    assert 'longtail[ann]' in str(error)\n"
         "else:\n    raise SystemExit('built')\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize("first", ["torch", "faiss"])
-def test_torch_and_faiss_live_in_one_process(first: str) -> None:
-    program = (
-        f"import {first}\n"
-        "import faiss, torch\n"
-        "import numpy as np\n"
-        "from longtail import threads\n"
-        "from longtail.shortlist.ann import AnnIndex\n"
-        "torch.set_num_threads(2)\n"
-        "rows = np.random.default_rng(0).normal(size=(2100, 8))\n"
-        "before = faiss.omp_get_max_threads()\n"
-        "with threads.limit(2):\n"
-        "    for _ in range(2):\n"
-        "        found = AnnIndex.build(rows, links=8).search(rows[:100], 1)[0]\n"
-        "        table = torch.from_numpy(rows).float() @ torch.from_numpy(rows[:100]).float().T\n"
-        "        assert torch.softmax(table, 0).sum().isfinite()\n"
-        "assert (found.ravel() == np.arange(100)).mean() > .9\n"
-        "assert torch.get_num_threads() == 2 and faiss.omp_get_max_threads() == before\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr

@@ -1,45 +1,29 @@
-"""Approximate nearest neighbours by cosine: a graph (HNSW, built and searched by faiss) over many rows.
+"""Approximate nearest neighbours by cosine: a graph over many rows, all comparisons where there are few.
 
-Few rows are compared one by one instead: exact, and without faiss. Rows that are the same vector are one node
-of the graph with several ids: hundreds of equal nodes would only link to each other and cut the graph apart. A
-row of zeros has no direction: it is no node, is never found, and finds nothing.
-
-The graph and its vectors are one run of bytes, in memory or in a mapped file, that faiss looks into in place.
+Rows that are the same vector are one node with several ids: hundreds of equal nodes would only link to each
+other and cut the graph apart. A row of zeros has no direction: it is no node, is never found, and finds nothing.
 """
 
 from __future__ import annotations
 
-import hashlib
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numba import njit
 
-from longtail.errors import MissingPackageError, ModelIntegrityError, UsageError
+from longtail.errors import ModelIntegrityError, UsageError
 from longtail.run import Run
+from longtail.shortlist.ann_graph import BUILD_EFFORT, LINKS, Graph
 from longtail.shortlist.candidates import over_blocks
 from longtail.shortlist.selection import best_first, offer
 from longtail.storage import checks, read_arrays, write_arrays
 
 EXACT_ROWS = 2_000
-"""Up to so many different vectors, all are compared: about as fast as a graph, and exact."""
-LINKS = 48
-"""Neighbours a node links to (twice as many on the lowest level)."""
-BUILD_EFFORT = 64
-"""Candidates that are looked at for the links of a new node."""
+"""Up to so many different vectors, all are compared: about as fast as a graph, exact, and without faiss."""
 SEARCH_EFFORT = 400
 """Candidates that a search keeps at a time, if the caller does not say."""
-
-_SLICE = 4_096
-"""Rows that go into the graph in one call; the graph depends on it, so it is fixed."""
-_ALIGNMENT = 4
-_one_reader = threading.Lock()
-"""The bound on what faiss reads is one for the whole process."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,10 +38,8 @@ class AnnIndex:
     vectors: np.ndarray
     links: int
     effort: int
-    _graph: np.ndarray | None = None
-    """What faiss wrote, after some zeros that align the vectors at its end; None: all rows are compared."""
-    _pad: int = 0
-    _index: Any = None
+    graph: Graph | None = None
+    """None: all nodes are compared."""
     _members: tuple[np.ndarray, np.ndarray] = field(init=False)
     """Where each node's ids begin, and the ids."""
 
@@ -78,7 +60,7 @@ class AnnIndex:
     @property
     def exact(self) -> bool:
         """Whether every row is compared."""
-        return self._graph is None
+        return self.graph is None
 
     @classmethod
     def build(
@@ -107,13 +89,11 @@ class AnnIndex:
         known = np.concatenate([self.vectors, fresh])
         if len(known) <= EXACT_ROWS:
             return type(self)(node, known, self.links, self.effort)
-        if self._graph is not None and len(fresh) == 0:
-            return type(self)(
-                node, self.vectors, self.links, self.effort, self._graph, self._pad, self._index
-            )
-        graph, pad = _grow(self, fresh if self._graph is not None else known, run or Run())
-        index = _open(graph[pad:], known.shape)
-        return type(self)(node, _tail(graph, known.shape), self.links, self.effort, graph, pad, index)
+        if self.graph is None:
+            graph = Graph.build(known, self.links, self.effort, run or Run())
+        else:
+            graph = self.graph.add(fresh, self.effort, run or Run())
+        return type(self)(node, graph.vectors, self.links, self.effort, graph)
 
     def search(
         self, queries: np.ndarray, k: int, *, effort: int | None = None
@@ -143,137 +123,40 @@ class AnnIndex:
 
     def _near(self, unit: np.ndarray, k: int, effort: int) -> np.ndarray:
         """Nodes [n, b] near each query, -1 for none; without a column where all are to be compared."""
-        if self._graph is None:
+        if self.graph is None:
             return np.empty((len(unit), 0), np.int64)
-        faiss, k = _faiss(), min(k, len(self.vectors))
-        with _one_thread(faiss):
-            parameters = faiss.SearchParametersHNSW(efSearch=max(effort, k))
-            near: np.ndarray = self._index.search(unit, k, params=parameters)[1]
-        return near
+        return self.graph.near(unit, k, effort)
 
     def save(self, path: str | Path) -> None:
         """Write one safetensors file; the same index, the same bytes."""
-        arrays = {"node": self.node, "settings": np.array([self.links, self.effort, self._pad], np.int64)}
-        if self._graph is None:
-            arrays["vectors"] = self.vectors
-        else:
-            arrays["graph"] = self._graph
-            arrays["digest"] = _digest(self._graph, self.vectors)
-        write_arrays(path, arrays)
+        settings = np.array([self.links, self.effort], np.int64)
+        parts = {"vectors": self.vectors} if self.graph is None else self.graph.arrays()
+        write_arrays(path, {"node": self.node, "settings": settings, **parts})
 
     @classmethod
     def load(cls, path: str | Path, *, n: int, width: int) -> Self:
         """Map the file of an index of n rows [n, width]; what is not whole or does not fit is an error."""
         arrays = read_arrays(path, mmap=True)
         with checks.of_file(path):
-            node = checks.vector(
-                checks.named(arrays, "node", "the rows' nodes"), np.int32, "the rows' nodes", size=n
+            node = checks.named(arrays, "node", "the nodes of the rows")
+            checks.vector(node, np.int32, "the nodes of the rows", size=n)
+            checks.within(node, -1, n, "the nodes of the rows")
+            settings = checks.named(arrays, "settings", "the settings")
+            links, effort = (
+                int(value) for value in checks.vector(settings, np.int64, "the settings", size=2)
             )
-            settings = checks.vector(
-                checks.named(arrays, "settings", "the settings"), np.int64, "the settings", size=3
-            )
-            links, effort, pad = (int(value) for value in settings)
-            if not (2 <= links <= 512 and effort >= 1 and 0 <= pad < _ALIGNMENT):
-                raise ModelIntegrityError(f"the settings {links}, {effort}, {pad} cannot be an index's")
-            nodes = int(node.max(initial=-1)) + 1
-            checks.within(node, -1, n, "the rows' nodes")
-            if "graph" not in arrays:
-                vectors = checks.named(arrays, "vectors", "the vectors")
-                if vectors.shape != (nodes, width) or vectors.dtype != np.float32:
-                    raise ModelIntegrityError(
-                        f"the vectors are {vectors.dtype} {vectors.shape}, not float32 {(nodes, width)}"
-                    )
-                return cls(node, checks.finite(vectors, "the vectors"), links, effort)
-            graph = checks.vector(arrays["graph"], np.uint8, "the graph")
-            if len(graph) < pad + nodes * width * 4 or (len(graph) - nodes * width * 4) % 4:
+            if not (2 <= links <= 512 and effort >= 1):
+                raise ModelIntegrityError(f"the settings {links}, {effort} cannot be those of an index")
+            shape = (int(node.max(initial=-1)) + 1, width)
+            if "graph" in arrays:
+                graph = Graph.of_arrays(arrays, shape)
+                return cls(node, graph.vectors, links, effort, graph)
+            vectors = checks.named(arrays, "vectors", "the vectors")
+            if vectors.shape != shape or vectors.dtype != np.float32:
                 raise ModelIntegrityError(
-                    f"the graph is too short for {nodes:,} vectors of {width} dimensions"
+                    f"the vectors are {vectors.dtype} {vectors.shape}, not float32 {shape}"
                 )
-            vectors = checks.finite(_tail(graph, (nodes, width)), "the vectors")
-            # Before faiss sees a byte: it follows the links of a graph wherever they lead.
-            digest = checks.named(arrays, "digest", "the digest of the graph")
-            if not np.array_equal(digest, _digest(graph, vectors)):
-                raise ModelIntegrityError("the graph has been altered: its digest is another one")
-            index = _open(graph[pad:], (nodes, width))
-            return cls(node, vectors, links, effort, graph, pad, index)
-
-
-def _faiss() -> Any:
-    try:
-        import faiss
-    except ImportError:
-        purpose = f"searching more than {EXACT_ROWS:,} vectors"
-        raise MissingPackageError("faiss-cpu", extra="ann", purpose=purpose) from None
-    return faiss
-
-
-@contextmanager
-def _one_thread(faiss: Any) -> Iterator[None]:
-    """Keep faiss in the calling thread: longtail.threads shares out the work, and a graph stays the same."""
-    before = faiss.omp_get_max_threads()
-    faiss.omp_set_num_threads(1)
-    try:
-        yield
-    finally:
-        faiss.omp_set_num_threads(before)
-
-
-@contextmanager
-def _bounded(faiss: Any, size: int) -> Iterator[None]:
-    """Let faiss make no array larger than the file: a length in it that is wrong could take all memory."""
-    with _one_reader:
-        before = faiss.get_deserialization_vector_byte_limit()
-        faiss.set_deserialization_vector_byte_limit(size)
-        try:
-            yield
-        finally:
-            faiss.set_deserialization_vector_byte_limit(before)
-
-
-def _grow(old: AnnIndex, fresh: np.ndarray, run: Run) -> tuple[np.ndarray, int]:
-    """The bytes of the old graph, or of a new one, with more vectors; and how many zeros are in front."""
-    faiss = _faiss()
-    if old._graph is None:
-        index = faiss.IndexHNSWFlat(old.width, old.links, faiss.METRIC_INNER_PRODUCT)
-    else:
-        # A copy of its own: what looks into given bytes cannot grow.
-        index = faiss.deserialize_index(old._graph[old._pad :])
-    index.hnsw.efConstruction = old.effort
-    with _one_thread(faiss), run.phase("index", len(fresh)) as phase:
-        for start in range(0, len(fresh), _SLICE):
-            rows = np.ascontiguousarray(fresh[start : start + _SLICE])
-            index.add(rows)
-            phase.advance(len(rows))
-    written = faiss.serialize_index(index)
-    pad = -(len(written) - index.ntotal * old.width * 4) % _ALIGNMENT
-    return np.concatenate([np.zeros(pad, np.uint8), written]), pad
-
-
-def _open(written: np.ndarray, shape: tuple[int, ...]) -> Any:
-    """The index of faiss that looks into the bytes, which must outlive it, in place."""
-    faiss = _faiss()
-    try:
-        with _bounded(faiss, len(written)):
-            reader = faiss.ZeroCopyIOReader(faiss.swig_ptr(written), len(written))
-            index = faiss.read_index(reader, faiss.IO_FLAG_MMAP_IFC)
-    except (RuntimeError, MemoryError) as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[-1]
-        raise ModelIntegrityError(f"faiss cannot read the graph: {reason}") from None
-    fits = isinstance(index, faiss.IndexHNSWFlat) and (index.ntotal, index.d) == shape
-    if not fits or index.metric_type != faiss.METRIC_INNER_PRODUCT:
-        raise ModelIntegrityError(f"the graph is not one of {shape[0]:,} vectors of {shape[1]} dimensions")
-    return index
-
-
-def _tail(graph: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """The vectors, which faiss writes last."""
-    return graph[len(graph) - shape[0] * shape[1] * 4 :].view(np.float32).reshape(shape)
-
-
-def _digest(graph: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Of everything but the vectors: a wrong number among those cannot lead anywhere."""
-    links = graph[: len(graph) - vectors.nbytes]
-    return np.frombuffer(hashlib.blake2b(links.data, digest_size=32).digest(), np.uint8)
+            return cls(node, checks.finite(vectors, "the vectors"), links, effort)
 
 
 def _unit_rows(rows: np.ndarray, width: int, what: str) -> np.ndarray:
