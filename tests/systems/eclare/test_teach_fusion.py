@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from longtail.shortlist.candidates import Candidates
+from longtail.systems.eclare import teach_fusion
 from longtail.systems.eclare.fusion import EVIDENCE, Fusion, groups_of
 from longtail.systems.eclare.teach_fusion import teach
 from longtail.systems.eclare.validation import Held
@@ -48,6 +49,22 @@ def test_the_kind_that_tells_right_from_wrong_gets_the_weight(kind: int) -> None
     fresh, more, Y, _ = world(seed=1)
     more[:, kind] += 3 * Y.toarray().ravel()
     assert found_first(fusion, fresh, more, Y) > 0.8
+
+
+def test_the_hardest_candidates_teach_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    candidates, evidence, Y, held = world()
+    evidence[:, 0] += 3 * Y.toarray().ravel()
+    evidence[:, 2] += Y.toarray().ravel()
+    by_all = teach(candidates, evidence, held, balance=0.0)
+    monkeypatch.setattr(teach_fusion, "FEW", 6)
+    by_few = teach(candidates, evidence, held, balance=0.0)
+    used = np.unique(groups_of(COUNTS))
+    np.testing.assert_allclose(by_few.weights[used], by_all.weights[used], atol=0.35)
+    assert not np.array_equal(by_few.weights, by_all.weights)
+    fresh, more, Y, _ = world(seed=1)
+    more[:, 0] += 3 * Y.toarray().ravel()
+    more[:, 2] += Y.toarray().ravel()
+    assert found_first(by_few, fresh, more, Y) > found_first(by_all, fresh, more, Y) - 0.03
 
 
 def test_groups_of_labels_have_weights_of_their_own() -> None:

@@ -14,6 +14,8 @@ from longtail.systems.eclare.validation import Held
 
 ROUNDS = 100
 RATE = 0.15
+FEW = 128
+"""Candidates of a document that the weights are learnt from at most."""
 SHRINK = 1e-3
 """Pull of a group's weights to those of all labels: small groups should not go their own way."""
 
@@ -56,19 +58,58 @@ def teach(
     q = inverse_propensity(held.train_counts, held.n_train).astype(np.float32) ** balance
     q /= q[ids[right]].mean()
 
-    groups = torch.from_numpy(group[ids].astype(np.int64))
-    x = torch.from_numpy(known / scale)
-    positive = torch.from_numpy(right)
-    negative = torch.from_numpy(wrong)
-    log_weight = torch.from_numpy(np.log(q[ids]))
+    log_weight = np.log(q[ids])
+
+    def descend(chosen: np.ndarray) -> Fusion:
+        """Weights from some candidates of each document [documents, few] alone."""
+        pick = np.take_along_axis
+        return _descend(
+            pick(known, chosen[:, :, None], axis=1) / scale,
+            group[pick(ids, chosen, axis=1)].astype(np.int64),
+            pick(right, chosen, axis=1),
+            pick(wrong, chosen, axis=1),
+            pick(log_weight, chosen, axis=1),
+            scale,
+            group,
+        )
+
+    if width <= FEW:
+        return descend(np.tile(np.arange(width), (len(ids), 1)))
+    # Most wrong candidates are far from the top whatever the weights: a first guess from any of them tells which
+    # ones to learn from.
+    rng = np.random.default_rng(0)
+    guess = descend(_first(right, rng.random(ids.shape), wrong))
+    scores = (known * guess.weights[group[ids]]).sum(axis=2) + guess.start[group[ids]]
+    return descend(_first(right, scores, wrong))
+
+
+def _first(right: np.ndarray, scores: np.ndarray, wrong: np.ndarray) -> np.ndarray:
+    """All right candidates (up to ``FEW``) and the wrong ones of highest score, by place [documents, FEW]."""
+    order = np.where(right, np.inf, np.where(wrong, scores, -np.inf))
+    return np.argpartition(-order, FEW - 1, axis=1)[:, :FEW]
+
+
+def _descend(
+    known: np.ndarray,
+    groups: np.ndarray,
+    right: np.ndarray,
+    wrong: np.ndarray,
+    log_weight: np.ndarray,
+    scale: np.ndarray,
+    group: np.ndarray,
+) -> Fusion:
+    """Gradient descent over candidates that are all at hand [documents, few]."""
+    x, places = torch.from_numpy(known), torch.from_numpy(groups)
+    positive, negative = torch.from_numpy(right), torch.from_numpy(wrong)
+    weigh = torch.from_numpy(log_weight)
     shared = torch.tensor([1.0] + [0.0] * (len(EVIDENCE) - 1), requires_grad=True)
     apart = torch.zeros((len(BINS) + 1, len(EVIDENCE)), requires_grad=True)
     start = torch.zeros(len(BINS) + 1, requires_grad=True)
     optimiser = torch.optim.Adam([shared, apart, start], lr=RATE)
     for _ in range(ROUNDS):
         optimiser.zero_grad()
-        scores = (x * (shared + apart)[groups]).sum(dim=2) + start[groups]
-        loss = softmax(scores, positive, negative, log_weight).mean()
+        scores = (x * (shared + apart)[places]).sum(dim=2) + start[places]
+        loss = softmax(scores, positive, negative, weigh).mean()
         loss = loss + SHRINK * (apart.square().sum() + start.square().sum())
         torch.autograd.backward(loss)
         optimiser.step()
