@@ -15,10 +15,7 @@ from longtail.errors import UsageError
 from longtail.graph.membership import Membership, checked_heads
 from longtail.graph.pruning import FEW_ROWS, insert_strongest, order_by_id
 from longtail.graph.rows import Slots
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_FIRST_MIX = np.uint64(0xBF58476D1CE4E5B9)
-_SECOND_MIX = np.uint64(0x94D049BB133111EB)
+from longtail.graph.splitmix import GOLDEN, mix, share
 
 
 def walk_counts(
@@ -76,14 +73,6 @@ def walk_counts(
 
 
 @njit(nogil=True, cache=True)
-def _mix(z: np.uint64) -> np.uint64:
-    """The finaliser of splitmix64."""
-    z = (z ^ (z >> np.uint64(30))) * _FIRST_MIX
-    z = (z ^ (z >> np.uint64(27))) * _SECOND_MIX
-    return z ^ (z >> np.uint64(31))
-
-
-@njit(nogil=True, cache=True)
 def _one_of(values: np.ndarray, first: int, last: int, random: np.uint64) -> int:
     """One of ``values[first:last]``, by the upper half of 64 random bits."""
     place = ((random >> np.uint64(32)) * np.uint64(last - first)) >> np.uint64(32)
@@ -114,16 +103,16 @@ def _walk(
         ids[0], values[0], out_counts[label - start] = label, 1, 1
         if heads[label] or label_ptr[label] == label_ptr[label + 1]:
             continue
-        state = _mix(_mix(seed + _GOLDEN) ^ np.uint64(label))
+        state = mix(mix(seed + GOLDEN) ^ np.uint64(label))
         here, n_visited = label, 0
         for _ in range(length):
-            state += _GOLDEN
-            if (_mix(state) >> np.uint64(11)) * 2.0**-53 < restart:
+            state += GOLDEN
+            if share(mix(state)) < restart:
                 here = label
-            state += _GOLDEN
-            document = _one_of(label_documents, label_ptr[here], label_ptr[here + 1], _mix(state))
-            state += _GOLDEN
-            here = _one_of(document_labels, document_ptr[document], document_ptr[document + 1], _mix(state))
+            state += GOLDEN
+            document = _one_of(label_documents, label_ptr[here], label_ptr[here + 1], mix(state))
+            state += GOLDEN
+            here = _one_of(document_labels, document_ptr[document], document_ptr[document + 1], mix(state))
             count = visits[here]
             if count == 0:
                 visited[n_visited] = here
