@@ -1,6 +1,7 @@
 """What all tests share: how hard hypothesis looks, and one small planted data set."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,6 +15,9 @@ settings.register_profile(
 # The same examples on every run: a red build is red because of the change, not because of the draw.
 settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+# Started in the background of a script, this process ignores Ctrl-C; so would the programs that tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
