@@ -17,6 +17,7 @@ from longtail.errors import ModelIntegrityError, UsageError
 from longtail.run import Run
 from longtail.shortlist.ann_graph import BUILD_EFFORT, LINKS, Graph
 from longtail.shortlist.candidates import over_blocks
+from longtail.shortlist.scoring import dot
 from longtail.shortlist.selection import best_first, offer
 from longtail.storage import checks, read_arrays, write_arrays
 
@@ -228,15 +229,6 @@ def _unit(rows: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(nogil=True, cache=True, fastmath=True)
-def _cosine(a: np.ndarray, b: np.ndarray) -> np.float32:
-    # Sums in any order, which the compiler may choose to be fast; the order is then the same for all rows.
-    total = np.float32(0)
-    for d in range(len(a)):
-        total += a[d] * b[d]
-    return total
-
-
 @njit(nogil=True, cache=True)
 def _rank(
     queries: np.ndarray,
@@ -257,7 +249,7 @@ def _rank(
             node = near[i, j] if width > 0 else j
             if node < 0:
                 continue
-            cosine = min(max(_cosine(queries[i], vectors[node]), np.float32(-1)), np.float32(1))
+            cosine = min(max(dot(queries[i], vectors[node]), np.float32(-1)), np.float32(1))
             begin = indptr[node]
             for p in range(begin, min(indptr[node + 1], begin + k)):
                 count = offer(ids[i], cosines[i], count, rows[p], cosine)
