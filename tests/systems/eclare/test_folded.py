@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 
 from longtail.shortlist.candidates import Candidates
 from longtail.systems.eclare.folded import Folded, sigmoid
-from longtail.systems.eclare.fusion import EVIDENCE
 from longtail.systems.eclare.system import Eclare
+from longtail.systems.eclare.weights import EVIDENCE
 from tests.planted import Parts
 from tests.systems.eclare.worlds import member_of, without_fusion
 

@@ -20,10 +20,10 @@ from longtail.data.writing import write
 from longtail.errors import UsageError
 from longtail.run import Run
 from longtail.shortlist.embedding import Embedding
+from longtail.systems.common.validation import figures
 from longtail.systems.eclare import learning, modules
 from longtail.systems.eclare.learning import fingerprint, held_documents, learn
 from longtail.systems.eclare.system import Eclare
-from longtail.systems.eclare.validation import figures
 from longtail.types import Dataset
 from tests.planted import Parts
 from tests.systems.eclare.worlds import config_of, course_of, folder_bytes, settings

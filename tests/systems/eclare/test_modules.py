@@ -242,17 +242,17 @@ def test_each_stage_has_its_loss(tiny: Parts, name: str, loss: object) -> None:
     other = grank if name != "grank" else bce
     other_name = "grank" if name != "grank" else "bce"
     work = Workshop(tiny, meta_loss=name, rank_loss=other_name)
-    assert work["embed"].loss_function is work["shortlist"].loss_function is loss
-    assert work["rank"].loss_function is other
+    assert work["embed"].loss_function.compare is work["shortlist"].loss_function.compare is loss
+    assert work["rank"].loss_function.compare is other
 
 
 def test_settings_of_negatives_reach_the_stages(tiny: Parts) -> None:
     work = Workshop(tiny, negatives={"scope": "own", "corrected": False}, tail_weight=0.3)
-    assert [work[stage].negatives.scope for stage in work.tasks] == ["batch", "batch", "own"]
-    assert all(task.offset is None for task in work.tasks.values())
-    assert all(task.log_weight is not None for task in work.tasks.values())
+    assert [work[stage].loss_function.scope for stage in work.tasks] == ["batch", "batch", "own"]
+    assert all(task.loss_function.offset is None for task in work.tasks.values())
+    assert all(task.loss_function.log_weight is not None for task in work.tasks.values())
     assert all(
-        task.offset is not None
+        task.loss_function.offset is not None
         for task in Workshop(
             tiny, negatives={"corrected": True}, meta_loss="grank", rank_loss="softmax"
         ).tasks.values()
@@ -263,7 +263,11 @@ def test_clusters_and_labels_are_drawn_in_numbers_of_their_own(tiny: Parts) -> N
     drawn = {"random": 20, "random_clusters": 5}
     for on, first in (("labels", 20), ("clusters", 5)):
         work = Workshop(tiny, negatives=drawn, embed_on=on)
-        assert [work[stage].negatives.random for stage in ("embed", "shortlist", "rank")] == [first, 5, 20]
+        assert [work[stage].loss_function.random for stage in ("embed", "shortlist", "rank")] == [
+            first,
+            5,
+            20,
+        ]
 
 
 def test_the_ranker_knows_the_labels_that_are_documents(tiny: Parts) -> None:

@@ -59,54 +59,8 @@ def batch_of(*rows: int, seed: int = 0) -> Batch:
 
 def groups(task: Classify, batch: Batch) -> tuple[list[int], np.ndarray, np.ndarray]:
     """The columns in play, and which are right and wrong."""
-    rows = task.targets.Y[batch.rows]
-    hard = task._hard_negatives(batch)
-    columns = task._columns(rows, hard, batch)
-    positive, negative = task._groups(rows, hard, columns, batch.rows)
-    return columns.tolist(), positive.numpy(), negative.numpy()
-
-
-def test_every_label_in_play_is_right_or_wrong() -> None:
-    columns, positive, negative = groups(task_of(), batch_of(0, 1))
-    assert columns == [0, 1, 2, 3, 4, 5]
-    assert positive.tolist() == [[1, 0, 0, 0, 1, 0], [0, 1, 0, 0, 1, 0]]
-    assert (negative == ~positive).all()
-
-
-def test_only_what_documents_have_or_draw_is_in_play() -> None:
-    columns, positive, _ = groups(task_of(lists=None), batch_of(3, 1))
-    assert columns == [1, 2, 4]
-    assert positive.tolist() == [[0, 1, 0], [1, 0, 1]]
-    assert groups(task_of(lists=None, random=6), batch_of(3))[0] == [0, 1, 2, 3, 4, 5]
-    some = [tuple(groups(task_of(lists=None, random=2), batch_of(2, seed=seed))[0]) for seed in range(20)]
-    assert all(1 <= len(columns) <= 2 for columns in some)
-    assert {label for columns in some for label in columns} == set(range(6))
-
-
-def test_own_negatives_are_for_their_own_document() -> None:
-    columns, positive, negative = groups(task_of(scope="own"), batch_of(0, 1, 3))
-    wrong = [{columns[j] for j in np.flatnonzero(row)} for row in negative]
-    # Label 2 is in the last document's list by mistake: what is right is never wrong.
-    assert wrong == [{1, 5}, {0, 2, 3}, {0}]
-    assert not (positive & negative).any()
-
-
-def test_the_label_that_is_the_document_is_never_wrong() -> None:
-    columns, positive, negative = groups(task_of(own=OWN), batch_of(0, 1, 2, 3))
-    neither = [{columns[j] for j in np.flatnonzero(row)} for row in ~positive & ~negative]
-    assert neither == [{3}, set(), {0}, {1}]
-    # Nor where it is not in play at all.
-    columns, positive, negative = groups(task_of(own=OWN, lists=None), batch_of(0))
-    assert columns == [0, 4]
-    assert positive.all()
-
-
-def test_a_step_draws_some_of_the_hard_negatives() -> None:
-    task = task_of(hard=2)
-    drawn = [task._hard_negatives(batch_of(1, seed=seed)) for seed in range(20)]
-    assert all(found is not None and found.shape == (1, 2) for found in drawn)
-    assert {int(label) for found in drawn if found is not None for label in found[0]} == {0, 2, 3}
-    assert task_of(hard=0)._hard_negatives(batch_of(1)) is None
+    question = task.loss_function.draw(batch, torch.device("cpu"))
+    return question.columns.tolist(), question.positive.numpy(), question.negative.numpy()
 
 
 def scores_of(task: Classify, batch: Batch, columns: list[int]) -> torch.Tensor:
@@ -127,21 +81,13 @@ def test_the_loss_is_the_mean_over_the_documents(name: Loss, loss: Any, more: di
     batch = batch_of(0, 1, 3)
     columns, positive, negative = groups(task, batch)
     scores = scores_of(task, batch, columns)
-    if task.offset is not None:
+    if task.loss_function.offset is not None:
         whom = torch.ones(negative.shape) if name == "bce" else torch.from_numpy(negative)
-        scores = scores + whom * task.offset[columns]
+        scores = scores + whom * task.loss_function.offset[columns]
     counts = torch.tensor([1.0, 1, 1, 0, 2, 0])[columns]
     weight = -0.7 * counts.clamp(min=1).log() if "tail_weight" in more else None
     expected = loss(scores, torch.from_numpy(positive), torch.from_numpy(negative), weight).mean()
     torch.testing.assert_close(task.loss(batch), expected)
-
-
-def test_frequent_positives_count_less_with_a_tail_weight() -> None:
-    task = task_of(tail_weight=0.5)
-    assert task.log_weight is not None
-    counts = task.targets.counts
-    np.testing.assert_allclose(task.log_weight.exp(), np.maximum(counts, 1) ** -0.5, rtol=1e-6)
-    assert task_of().log_weight is None
 
 
 def test_the_loss_has_a_gradient_for_every_weight() -> None:
@@ -152,38 +98,6 @@ def test_the_loss_has_a_gradient_for_every_weight() -> None:
         assert found is not None
         assert (found[1] != 0).any()
     assert all(parameter.grad is not None for parameter in task.network.parameters())
-
-
-def test_the_correction_makes_up_for_batches_without_a_label() -> None:
-    """What a sampled negative counts is, on average over batches, what it would count if it were in all."""
-    n_documents, width, batch, random = 40, 12, 5, 3
-    rng = np.random.default_rng(0)
-    Y = csr_array((rng.random((n_documents, width)) < np.linspace(0, 0.3, width)).astype(np.float32))
-    torch.manual_seed(0)
-    network = Network(WIDTH, ClassifierConfig(gale="none", refinement=False), refinement=False, dropout=0.0)
-    task = Classify(
-        network,
-        RowTable(np.zeros((TOKENS, WIDTH), np.float32)),
-        None,
-        csr_array((n_documents, TOKENS), dtype=np.float32),
-        Targets(Y, (csr_array((width, TOKENS), dtype=np.float32),)),
-        "softmax",
-        NegativesConfig(corrected=True, random=random),
-        batch_size=batch,
-    )
-    assert task.offset is not None
-    rounds, seen = 4000, np.zeros(width)
-    for number in range(rounds):
-        rows = rng.choice(n_documents, batch, replace=False)
-        seen[task._columns(Y[rows], None, batch_of(*rows, seed=number))] += 1
-    np.testing.assert_allclose(np.exp(-task.offset.numpy()), seen / rounds, atol=0.05)
-
-
-def test_labels_that_are_in_every_batch_need_no_correction() -> None:
-    for random in (6, 7, 100):
-        offset = task_of(loss="grank", corrected=True, random=random).offset
-        assert offset is not None
-        np.testing.assert_allclose(offset, 0, atol=1e-6)
 
 
 def test_cross_entropy_starts_at_the_odds_of_a_label_and_learns_them() -> None:

@@ -7,10 +7,9 @@ from typing import Literal
 
 from longtail.errors import ConfigError
 from longtail.systems.base import SystemConfig
+from longtail.systems.common.settings import Loss, at_least_one, at_least_zero, shares
 from longtail.text.config import TextConfig
 from longtail.training.train_config import TrainConfig
-
-Loss = Literal["bce", "grank", "softmax"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,9 +32,8 @@ class GraphConfig:
     """After the first module, edges between label texts of a greater cosine distance go; none: they stay."""
 
     def __post_init__(self) -> None:
-        _at_least_one(self, "length", "keep", "head_above")
-        if not 0 <= self.restart <= 1:
-            raise ConfigError(f"'restart' must be from 0 to 1, not {self.restart}")
+        at_least_one(self, "length", "keep", "head_above")
+        shares(self, "restart")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,9 +59,8 @@ class ClassifierConfig:
     """Terms a label's (smoothed) text keeps at most: those of highest weight."""
 
     def __post_init__(self) -> None:
-        _at_least_one(self, "order", "max_terms")
-        if self.shrink < 0:
-            raise ConfigError(f"'shrink' must be at least 0, not {self.shrink}")
+        at_least_one(self, "order", "max_terms")
+        at_least_zero(self, "shrink")
         if not self.lte and self.gale == "none":
             raise ConfigError(
                 "a classifier needs a text: 'lte' or 'gale' (token embeddings are learnt from them)"
@@ -86,11 +83,10 @@ class ShortlistConfig:
     """Labels of the most alike text that join the shortlist; 0: none."""
 
     def __post_init__(self) -> None:
-        _at_least_one(self, "beam")
+        at_least_one(self, "beam")
         if self.clusters is not None and (self.clusters < 2 or self.clusters & (self.clusters - 1)):
             raise ConfigError(f"'clusters' must be a power of two, 2 at least, not {self.clusters}")
-        if self.lexical < 0:
-            raise ConfigError(f"'lexical' must be at least 0, not {self.lexical}")
+        at_least_zero(self, "lexical")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,8 +103,7 @@ class GameConfig:
     """The share of a score that comes along edges: 1 is the paper's, 0 the score alone."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.mix <= 1:
-            raise ConfigError(f"'mix' must be from 0 to 1, not {self.mix}")
+        shares(self, "mix")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -130,9 +125,7 @@ class NegativesConfig:
     """batch: every label in the batch counts for every document; own: just the document's own negatives."""
 
     def __post_init__(self) -> None:
-        for name in ("hard", "random", "random_clusters"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"'{name}' must be at least 0, not {getattr(self, name)}")
+        at_least_zero(self, "hard", "random", "random_clusters")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,12 +140,6 @@ class StagesConfig:
         default_factory=lambda: TrainConfig(epochs=4, lr=0.005, schedule="cosine", watch="overall")
     )
     """Module IV: the classifiers of the labels."""
-
-
-def _at_least_one(config: object, *names: str) -> None:
-    for name in names:
-        if getattr(config, name) < 1:
-            raise ConfigError(f"'{name}' must be at least 1, not {getattr(config, name)}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -201,12 +188,10 @@ class EclareConfig(SystemConfig):
 
     def __post_init__(self) -> None:
         SystemConfig.__post_init__(self)
-        _at_least_one(self, "members")
+        at_least_one(self, "members")
         if self.width is not None:
-            _at_least_one(self, "width")
+            at_least_one(self, "width")
         if not 0 <= self.dropout < 1:
             raise ConfigError(f"'dropout' must be from 0 to below 1, not {self.dropout}")
-        if not 0 <= self.balance <= 1:
-            raise ConfigError(f"'balance' must be from 0 to 1, not {self.balance}")
-        if self.tail_weight < 0:
-            raise ConfigError(f"'tail_weight' must be at least 0, not {self.tail_weight}")
+        shares(self, "balance")
+        at_least_zero(self, "tail_weight")

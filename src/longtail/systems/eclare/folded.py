@@ -15,13 +15,10 @@ from longtail.shortlist.embedding import Embedding
 from longtail.shortlist.game import Game
 from longtail.shortlist.meta_shortlist import MetaShortlist
 from longtail.shortlist.scoring import score
+from longtail.systems.common.fusion import FLOOR, Fusion
+from longtail.systems.common.label_texts import LabelTexts
 from longtail.systems.eclare.config import EclareConfig
-from longtail.systems.eclare.fusion import Fusion
-from longtail.systems.eclare.label_texts import LabelTexts
 from longtail.systems.eclare.weights import Weights
-
-FLOOR = np.float32(1e-6)
-"""The least probability whose logarithm is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +116,7 @@ class Folded:
         return found.with_scores(found.scores + self.weights.bias)
 
     def evidence(self, X: csr_array, candidates: Candidates, linear: Candidates | None = None) -> np.ndarray:
-        """What is known of each candidate [entries, kinds], as ``fusion.EVIDENCE`` names it."""
+        """What is known of each candidate [entries, kinds], as ``weights.EVIDENCE`` names it."""
         raw = self.rank(X, candidates)
         spread = raw.with_scores(np.ones(len(raw.ids), np.float32))
         if self.mix_labels > 0:

@@ -10,16 +10,16 @@ from scipy.sparse import csr_array
 
 from longtail.config import to_dict
 from longtail.run import Run
+from longtail.systems.common.fusion import Fusion, groups_of
+from longtail.systems.common.label_texts import LabelTexts
+from longtail.systems.common.teach_fusion import teach
+from longtail.systems.common.validation import Held
+from longtail.systems.common.witness import Witness
 from longtail.systems.eclare import modules
 from longtail.systems.eclare.config import EclareConfig
 from longtail.systems.eclare.folded import Folded, folded_model
-from longtail.systems.eclare.fusion import EVIDENCE, Fusion, groups_of
 from longtail.systems.eclare.inputs import Inputs
-from longtail.systems.eclare.label_texts import LabelTexts
-from longtail.systems.eclare.teach_fusion import teach
-from longtail.systems.eclare.validation import Held
-from longtail.systems.eclare.weights import Weights
-from longtail.systems.eclare.witness import Witness
+from longtail.systems.eclare.weights import EVIDENCE, Weights
 from longtail.training.checkpoint import open_for
 from longtail.training.surroundings import torch_threads
 from longtail.types import Dataset

@@ -26,12 +26,12 @@ from longtail.run import Run
 from longtail.shortlist.embedding import Embedding
 from longtail.shortlist.game import Game
 from longtail.shortlist.meta_shortlist import MetaShortlist
+from longtail.systems.common.validation import Held, figures
 from longtail.systems.eclare.config import EclareConfig, NegativesConfig
 from longtail.systems.eclare.folded import Shortlister
 from longtail.systems.eclare.inputs import Inputs, smoothed_texts, starting_texts, strongest_terms
 from longtail.systems.eclare.network import Network
 from longtail.systems.eclare.task import Classify, Targets
-from longtail.systems.eclare.validation import Held, figures
 from longtail.training.checkpoint import Checkpoints
 from longtail.training.rows import RowTable
 from longtail.training.train_config import TrainConfig

@@ -14,11 +14,11 @@ from longtail.run import Run
 from longtail.shortlist.candidates import Candidates
 from longtail.storage import VerifiedFolder, write_arrays
 from longtail.systems.base import Capabilities, System
+from longtail.systems.common.label_texts import LabelTexts
+from longtail.systems.common.witness import Witness
 from longtail.systems.eclare.config import EclareConfig
 from longtail.systems.eclare.folded import Folded, folded_model
-from longtail.systems.eclare.label_texts import LabelTexts
 from longtail.systems.eclare.weights import Weights
-from longtail.systems.eclare.witness import Witness
 from longtail.text.tfidf import TfidfFeatures
 from longtail.types import Dataset, Documents, TopK
 

@@ -11,7 +11,10 @@ from scipy.sparse import csr_array
 
 from longtail.errors import ModelIntegrityError
 from longtail.storage import read_arrays
-from longtail.systems.eclare.fusion import EVIDENCE
+
+EVIDENCE = ("ranker", "neighbours", "cluster", "text", "linear", "linear probability")
+"""What is known of a candidate: the ranker's score, the same after GAME, its cluster's, the match of the texts,
+and the score of a linear label tree, as a logarithm and as it is."""
 
 WHOLE_NUMBERS = frozenset(
     {

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from longtail.shortlist.candidates import Candidates
-from longtail.systems.eclare.fusion import BINS, EVIDENCE, Fusion, groups_of
+from longtail.systems.common.fusion import BINS, Fusion, groups_of
+
+KINDS = 6
 
 
 def test_groups_begin_at_their_frequencies() -> None:
@@ -15,12 +17,12 @@ def test_groups_begin_at_their_frequencies() -> None:
 def test_the_score_is_the_weighted_sum_of_the_label_s_group() -> None:
     rng = np.random.default_rng(0)
     group = groups_of(np.array([0, 7, 1000]))
-    weights = rng.standard_normal((len(BINS) + 1, len(EVIDENCE))).astype(np.float32)
+    weights = rng.standard_normal((len(BINS) + 1, KINDS)).astype(np.float32)
     start = rng.standard_normal(len(BINS) + 1).astype(np.float32)
     candidates = Candidates.from_counts(
         np.array([3, 0, 2]), np.array([0, 1, 2, 0, 2], np.int32), np.zeros(5, np.float32)
     )
-    evidence = rng.standard_normal((5, len(EVIDENCE))).astype(np.float32)
+    evidence = rng.standard_normal((5, KINDS)).astype(np.float32)
     found = Fusion(weights, start, group)(candidates, evidence)
     own = group[candidates.ids]
     total = (weights[own] * evidence).sum(axis=1) + start[own]
@@ -30,9 +32,9 @@ def test_the_score_is_the_weighted_sum_of_the_label_s_group() -> None:
 
 
 def test_untaught_it_is_the_ranker_s_score_for_all() -> None:
-    fusion = Fusion.untaught(np.array([0, 3, 900]))
+    fusion = Fusion.untaught(np.array([0, 3, 900]), KINDS)
     candidates = Candidates.from_counts(np.array([3]), np.arange(3, dtype=np.int32), np.zeros(3, np.float32))
-    evidence = np.full((3, len(EVIDENCE)), 9, np.float32)
+    evidence = np.full((3, KINDS), 9, np.float32)
     evidence[:, 0] = [0, 1, -2]
     np.testing.assert_allclose(
         fusion(candidates, evidence).scores, 1 / (1 + np.exp([-0.0, -1, 2])), rtol=1e-6

@@ -9,8 +9,8 @@ from longtail.losses.softmax import softmax
 from longtail.metrics.propensity import inverse_propensity
 from longtail.metrics.topk import hits
 from longtail.shortlist.candidates import Candidates
-from longtail.systems.eclare.fusion import BINS, EVIDENCE, Fusion, groups_of
-from longtail.systems.eclare.validation import Held
+from longtail.systems.common.fusion import BINS, Fusion, groups_of
+from longtail.systems.common.validation import Held
 
 ROUNDS = 100
 RATE = 0.15
@@ -29,6 +29,7 @@ def teach(
     """Weights by gradient descent on a softmax loss over each document's candidates.
 
     Args:
+        evidence: what is known of each candidate; the first kind is the one that descent begins with.
         balance: 0: every right label counts alike (precision); 1: by its inverse propensity (rare labels).
 
     Shapes:
@@ -49,7 +50,7 @@ def teach(
         wrong &= ~hits(ids, held.left_out)
     useful = right.any(axis=1)
     if not useful.any():
-        return Fusion.untaught(held.train_counts)
+        return Fusion.untaught(held.train_counts, evidence.shape[1])
     ids, known, right, wrong = ids[useful], known[useful], right[useful], wrong[useful]
     group = groups_of(held.train_counts)
     scale = np.sqrt((known[ids >= 0] ** 2).mean(axis=0)) + 1e-6
@@ -102,8 +103,9 @@ def _descend(
     x, places = torch.from_numpy(known), torch.from_numpy(groups)
     positive, negative = torch.from_numpy(right), torch.from_numpy(wrong)
     weigh = torch.from_numpy(log_weight)
-    shared = torch.tensor([1.0] + [0.0] * (len(EVIDENCE) - 1), requires_grad=True)
-    apart = torch.zeros((len(BINS) + 1, len(EVIDENCE)), requires_grad=True)
+    kinds = known.shape[2]
+    shared = torch.tensor([1.0] + [0.0] * (kinds - 1), requires_grad=True)
+    apart = torch.zeros((len(BINS) + 1, kinds), requires_grad=True)
     start = torch.zeros(len(BINS) + 1, requires_grad=True)
     optimiser = torch.optim.Adam([shared, apart, start], lr=RATE)
     for _ in range(ROUNDS):

@@ -1,4 +1,4 @@
-"""How the scores of a candidate become one: the paper's product, or weights that validation data teach.
+"""How the scores of a candidate become one: with weights that validation data teach.
 
 A rare label's ranker is trained on few documents and its text is a better witness than for a frequent one, so
 the learnt weights depend on how many training documents a label has.
@@ -16,9 +16,8 @@ from longtail.shortlist.candidates import Candidates, over_blocks
 BINS = np.array([1, 2, 3, 5, 10, 30, 100, 500])
 """Frequencies at which the next group of labels begins (the first group has no documents)."""
 
-EVIDENCE = ("ranker", "neighbours", "cluster", "text", "linear", "linear probability")
-"""What is known of a candidate: the ranker's score, the same after GAME, its cluster's, the match of the texts,
-and the score of a linear label tree, as a logarithm and as it is."""
+FLOOR = np.float32(1e-6)
+"""The least probability whose logarithm is evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +33,11 @@ class Fusion:
     group: np.ndarray
 
     @classmethod
-    def untaught(cls, train_counts: np.ndarray, weights: tuple[float, ...] = (1.0, *(0.0,) * 5)) -> Fusion:
-        """The same weights for all labels."""
+    def untaught(cls, train_counts: np.ndarray, kinds: int) -> Fusion:
+        """The first kind of evidence alone, for all labels."""
         groups = len(BINS) + 1
         return cls(
-            np.tile(np.array(weights, np.float32), (groups, 1)),
+            np.tile(np.eye(1, kinds, dtype=np.float32), (groups, 1)),
             np.zeros(groups, np.float32),
             groups_of(train_counts),
         )

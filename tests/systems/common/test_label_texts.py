@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from longtail.errors import ModelIntegrityError
 from longtail.shortlist.lexical import LexicalIndex
 from longtail.storage import read_arrays, write_arrays
-from longtail.systems.eclare.label_texts import LabelTexts
+from longtail.systems.common.label_texts import LabelTexts
 from longtail.systems.eclare.system import Eclare
 from tests.systems.eclare.test_weights import (
     Change,

@@ -1,4 +1,4 @@
-"""A linear label tree beside ECLARE: sparse words know frequent labels better than short embeddings do."""
+"""A linear label tree beside a network: sparse words know frequent labels better than short embeddings do."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from longtail.config import from_dict, to_dict
 from longtail.run import Run
 from longtail.shortlist.candidates import Candidates
 from longtail.storage import VerifiedFolder, read_json, write_json
-from longtail.systems.eclare.config import EclareConfig
-from longtail.systems.eclare.folded import FLOOR
+from longtail.systems.base import SystemConfig
+from longtail.systems.common.fusion import FLOOR
 from longtail.systems.linear import LinearTree
 from longtail.types import Dataset, Documents, LabelSet
 
@@ -26,7 +26,7 @@ class Witness:
         self.tree = tree
 
     @classmethod
-    def learn(cls, train: Dataset, config: EclareConfig, run: Run) -> Witness:
+    def learn(cls, train: Dataset, config: SystemConfig, run: Run) -> Witness:
         """With the tree's own default settings."""
         with run.phase("linear tree"):
             return cls(LinearTree(fields=config.fields, seed=config.seed).fit(train))

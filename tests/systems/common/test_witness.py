@@ -10,8 +10,8 @@ import pytest
 from longtail.run import Run
 from longtail.storage import open_folder
 from longtail.storage.manifest import write_manifest
+from longtail.systems.common.witness import BEST, Witness
 from longtail.systems.eclare.system import Eclare
-from longtail.systems.eclare.witness import BEST, Witness
 from longtail.systems.linear import LinearTree
 from tests.planted import Parts
 from tests.systems.eclare.worlds import config_of, settings

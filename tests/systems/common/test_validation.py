@@ -7,8 +7,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from longtail.evaluation import evaluate
-from longtail.systems.eclare import validation
-from longtail.systems.eclare.validation import Held, figures
+from longtail.systems.common import validation
+from longtail.systems.common.validation import Held, figures
 from longtail.types import Dataset, Documents, LabelSet, TopK
 
 NAMES = ("P@1", "P@5", "PSP@1", "PSP@5", "R@10")

@@ -7,11 +7,12 @@ import pytest
 from scipy.sparse import csr_array
 
 from longtail.shortlist.candidates import Candidates
-from longtail.systems.eclare import teach_fusion
-from longtail.systems.eclare.fusion import EVIDENCE, Fusion, groups_of
-from longtail.systems.eclare.teach_fusion import teach
-from longtail.systems.eclare.validation import Held
+from longtail.systems.common import teach_fusion
+from longtail.systems.common.fusion import Fusion, groups_of
+from longtail.systems.common.teach_fusion import teach
+from longtail.systems.common.validation import Held
 
+KINDS = 6
 LABELS, DOCUMENTS = 12, 150
 RARE = np.arange(6)
 COUNTS = np.where(np.arange(LABELS) < 6, 1, 200)
@@ -25,7 +26,7 @@ def world(seed: int = 0) -> tuple[Candidates, np.ndarray, csr_array, Held]:
     right[np.arange(DOCUMENTS), rng.integers(6, 12, DOCUMENTS)] = 1
     ids = np.tile(np.arange(LABELS, dtype=np.int32), DOCUMENTS)
     candidates = Candidates.from_counts(np.full(DOCUMENTS, LABELS), ids, np.zeros(len(ids), np.float32))
-    evidence = rng.standard_normal((len(ids), len(EVIDENCE))).astype(np.float32)
+    evidence = rng.standard_normal((len(ids), KINDS)).astype(np.float32)
     Y = csr_array(right)
     held = Held(csr_array((DOCUMENTS, 2), dtype=np.float32), Y, None, COUNTS, 1000)
     return candidates, evidence, Y, held
@@ -36,12 +37,12 @@ def found_first(fusion: Fusion, candidates: Candidates, evidence: np.ndarray, Y:
     return float(Y.toarray()[np.arange(DOCUMENTS), top].mean())
 
 
-@pytest.mark.parametrize("kind", range(len(EVIDENCE)))
+@pytest.mark.parametrize("kind", range(KINDS))
 def test_the_kind_that_tells_right_from_wrong_gets_the_weight(kind: int) -> None:
     candidates, evidence, Y, held = world()
     evidence[:, kind] += 3 * Y.toarray().ravel()
     fusion = teach(candidates, evidence, held, balance=0.0)
-    assert fusion.weights.shape == (9, len(EVIDENCE))
+    assert fusion.weights.shape == (9, KINDS)
     used = fusion.weights[np.unique(groups_of(COUNTS))]
     assert (used.argmax(axis=1) == kind).all()
     others = np.delete(used, kind, axis=1)
@@ -107,7 +108,7 @@ def test_nothing_to_learn_from_leaves_the_ranker() -> None:
     candidates, evidence, Y, held = world()
     nobody = Held(held.X, csr_array(Y.shape, dtype=np.float32), None, COUNTS, 1000)
     fusion = teach(candidates, evidence, nobody, balance=0.5)
-    assert (fusion.weights == [1, *[0] * (len(EVIDENCE) - 1)]).all()
+    assert (fusion.weights == [1, *[0] * (KINDS - 1)]).all()
     assert (fusion.start == 0).all()
 
 
@@ -115,7 +116,7 @@ def test_documents_may_have_candidates_of_uneven_number_and_none() -> None:
     candidates = Candidates.from_counts(
         np.array([2, 0, 1]), np.array([0, 1, 1], np.int32), np.zeros(3, np.float32)
     )
-    evidence = np.zeros((3, len(EVIDENCE)), np.float32)
+    evidence = np.zeros((3, KINDS), np.float32)
     evidence[:, 0] = [2, 0, 1]
     Y = csr_array(np.array([[1, 0], [1, 0], [0, 1]], np.float32))
     held = Held(csr_array((3, 2), dtype=np.float32), Y, None, np.array([5, 5]), 10)
