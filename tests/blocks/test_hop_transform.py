@@ -55,3 +55,28 @@ def test_a_batch_of_one_is_trained_with_what_others_had() -> None:
     block.eval()
     torch.testing.assert_close(found, block(x))
     assert all(torch.equal(mean, norm.running_mean) for mean, norm in zip(means, block.norms, strict=True))
+
+
+def test_without_norm_it_is_a_relu_of_a_product_beside_what_comes_in() -> None:
+    torch.manual_seed(0)
+    block = HopTransform(4, 2, dropout=0.0, norm=False)
+    assert [name for name, _ in block.named_parameters()] == ["weight"]
+    assert not list(block.buffers())
+    with torch.no_grad():
+        block.weight.normal_()
+    x = 3 * torch.randn((6, 2, 4)) + 1
+    expected = x + torch.relu(torch.einsum("kij,nkj->nki", block.weight, x))
+    for _ in range(2):
+        torch.testing.assert_close(block(x), expected)
+        torch.testing.assert_close(block(x[:1]), expected[:1])
+        block.eval()
+
+
+def test_without_norm_the_weights_fold_to_themselves() -> None:
+    block = HopTransform(4, 2, norm=False)
+    with torch.no_grad():
+        block.weight.normal_()
+    matrices, shifts = block.folded()
+    assert torch.equal(matrices, block.weight)
+    assert torch.equal(shifts, torch.zeros((2, 4)))
+    assert not matrices.requires_grad

@@ -13,14 +13,17 @@ from longtail.blocks.dropout import Dropout
 class HopTransform(nn.Module):
     """x + dropout(relu(batch norm(R_k x))) for each hop k: the R start as identities.
 
+    Args:
+        norm: False leaves the batch normalisation out.
+
     Shapes:
         x [n, K, D] -> [n, K, D]
     """
 
-    def __init__(self, width: int, hops: int, dropout: float = 0.5) -> None:
+    def __init__(self, width: int, hops: int, dropout: float = 0.5, *, norm: bool = True) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.eye(width).repeat(hops, 1, 1))
-        self.norms = nn.ModuleList(nn.BatchNorm1d(width) for _ in range(hops))
+        self.norms = nn.ModuleList(nn.BatchNorm1d(width) if norm else nn.Identity() for _ in range(hops))
         self.dropout = Dropout(dropout)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -36,8 +39,7 @@ class HopTransform(nn.Module):
 
     def _norm(self, norm: nn.Module, rows: torch.Tensor) -> torch.Tensor:
         """A batch of one has no spread: what other batches had stands in for it."""
-        assert isinstance(norm, nn.BatchNorm1d)
-        if not self.training or len(rows) > 1:
+        if not isinstance(norm, nn.BatchNorm1d) or not self.training or len(rows) > 1:
             return cast(torch.Tensor, norm(rows))
         return nn.functional.batch_norm(
             rows, norm.running_mean, norm.running_var, norm.weight, norm.bias, False, 0.0, norm.eps
@@ -46,12 +48,13 @@ class HopTransform(nn.Module):
     @torch.no_grad()
     def folded(self) -> tuple[torch.Tensor, torch.Tensor]:
         """M [K, D, D] and b [K, D]: in prediction the block is x + relu(M_k x + b_k)."""
-        matrices, shifts = [], []
-        for matrix, norm in zip(self.weight, self.norms, strict=True):
-            assert isinstance(norm, nn.BatchNorm1d)
-            assert norm.running_mean is not None
-            assert norm.running_var is not None
-            scale = norm.weight / (norm.running_var + norm.eps).sqrt()
-            matrices.append(scale[:, None] * matrix)
-            shifts.append(norm.bias - norm.running_mean * scale)
-        return torch.stack(matrices), torch.stack(shifts)
+        parts = [self._folded(*hop) for hop in zip(self.weight, self.norms, strict=True)]
+        return torch.stack([matrix for matrix, _ in parts]), torch.stack([shift for _, shift in parts])
+
+    def _folded(self, matrix: torch.Tensor, norm: nn.Module) -> tuple[torch.Tensor, torch.Tensor]:
+        if not isinstance(norm, nn.BatchNorm1d):
+            return matrix, torch.zeros_like(matrix[0])
+        assert norm.running_mean is not None
+        assert norm.running_var is not None
+        scale = norm.weight / (norm.running_var + norm.eps).sqrt()
+        return scale[:, None] * matrix, norm.bias - norm.running_mean * scale

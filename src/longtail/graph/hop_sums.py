@@ -57,7 +57,11 @@ def hop_terms(
     check_fanouts(list(fanouts))
     if vectors.ndim != 2 or len(vectors) != graph.n_nodes:
         raise UsageError(f"vectors must be one for each of {graph.n_nodes} nodes, not {vectors.shape}")
-    nodes = _checked_roots(graph, nodes, neighbours_of, own_vectors, vectors.shape[1])
+    nodes = checked_roots(graph, nodes, neighbours_of)
+    if own_vectors is None and (nodes < 0).any():
+        raise UsageError("nodes that are not in the graph (-1) need own_vectors")
+    if own_vectors is not None and own_vectors.shape != (len(nodes), vectors.shape[1]):
+        raise UsageError(f"own_vectors must be {(len(nodes), vectors.shape[1])}, not {own_vectors.shape}")
     lists = np.empty((0, 0), np.int32)
     if neighbours_of is not None:
         lists = np.ascontiguousarray(neighbours_of, dtype=np.int32)
@@ -128,29 +132,24 @@ def coefficient_parts(n_hops: int) -> tuple[np.ndarray, np.ndarray]:
     return reached[..., 0].astype(np.float32), factors.astype(np.float32)
 
 
-def _checked_roots(
-    graph: JointGraph,
-    nodes: np.ndarray | None,
-    neighbours_of: np.ndarray | None,
-    own_vectors: np.ndarray | None,
-    width: int,
+def checked_roots(
+    graph: JointGraph, nodes: np.ndarray | None, neighbours_of: np.ndarray | None
 ) -> np.ndarray:
-    """The node of each row, -1 for new ones, once all that is given fits together."""
+    """The node of each row, -1 for new ones, once it fits the first-hand neighbours."""
     if nodes is None:
         if neighbours_of is None:
-            raise UsageError("hop_terms needs nodes of the graph, or neighbours_of for new ones")
+            raise UsageError("there must be nodes of the graph, or neighbours_of for new ones")
         nodes = np.full(len(neighbours_of), -1, np.int64)
     nodes = check_nodes(nodes, graph.n_nodes, least=-1)
-    if neighbours_of is not None:
-        if neighbours_of.ndim != 2 or len(neighbours_of) != len(nodes):
-            raise UsageError(
-                f"neighbours_of {neighbours_of.shape} must have a row for each of {len(nodes)} nodes"
-            )
-        check_nodes(neighbours_of.ravel(), graph.n_nodes, least=-1)
-    if own_vectors is not None and own_vectors.shape != (len(nodes), width):
-        raise UsageError(f"own_vectors must be {(len(nodes), width)}, not {own_vectors.shape}")
-    if (neighbours_of is None or own_vectors is None) and (nodes < 0).any():
-        raise UsageError("nodes that are not in the graph (-1) need both neighbours_of and own_vectors")
+    if neighbours_of is None:
+        if (nodes < 0).any():
+            raise UsageError("nodes that are not in the graph (-1) need neighbours_of")
+        return nodes
+    if neighbours_of.ndim != 2 or len(neighbours_of) != len(nodes):
+        raise UsageError(
+            f"neighbours_of {neighbours_of.shape} must have a row for each of {len(nodes)} nodes"
+        )
+    check_nodes(neighbours_of.ravel(), graph.n_nodes, least=-1)
     return nodes
 
 
