@@ -64,10 +64,8 @@ class LayeredWeights:
         inner = _weights(arrays, "inner", None, None, None)
         n, hidden, width = inner.shape
         inner_bias = _weights(arrays, "inner_bias", n, hidden)
-        outer, outer_bias = (
-            _weights(arrays, "outer", n, width, hidden),
-            _weights(arrays, "outer_bias", n, width),
-        )
+        outer = _weights(arrays, "outer", n, width, hidden)
+        outer_bias = _weights(arrays, "outer_bias", n, width)
         hops = tuple(
             (_dense(inner[k], inner_bias[k], relu=True), _dense(outer[k], outer_bias[k], relu=False))
             for k in range(n)
