@@ -4,10 +4,43 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
-from tests.cli.conftest import Call
+from longtail.data import read_folder
+from longtail.evaluation import Insight
+from longtail.systems import REGISTRY
+from longtail.systems.dummy import Dummy
+from tests.cli.conftest import Call, records, write_lines
+
+
+class Telling(Dummy):
+    """The dummy, with something to tell; its label texts are hostile."""
+
+    name: ClassVar[str] = "telling"
+
+    def insights(self) -> list[Insight]:
+        """The share of each label."""
+        return [
+            Insight("Shares & <i>more</i>", "Of documents.", self.labels_.ids, {"<b>": list(self.prior_)})
+        ]
+
+
+@pytest.fixture
+def telling(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setitem(REGISTRY, "telling", f"{__name__}:Telling")
+    place = tmp_path / "telling"
+    Telling().fit(read_folder(folder)["train"]).save(place)
+    return place
+
+
+@pytest.fixture
+def earlier(call: Call, model: Path, folder: Path, tmp_path: Path) -> Path:
+    """The report of the dummy on the folder."""
+    place = tmp_path / "earlier.json"
+    assert call("evaluate", model, folder, "--json", place, "-k", "1,2").code == 0
+    return place
 
 
 def test_table_json_and_page(call: Call, model: Path, folder: Path, tmp_path: Path) -> None:
@@ -89,3 +122,79 @@ def test_revealed_labels_are_left_out(call: Call, model: Path, folder: Path, tmp
     # 'common' is neither truth nor prediction any more: the next, l0, is right for a fifth.
     assert report["figures"]["P@1"]["value"] == pytest.approx(20)
     assert report["counts"]["assignments"] == report["counts"]["pairs_left_out"] == 10
+
+
+def test_a_model_beside_another_and_what_it_tells(
+    call: Call, telling: Path, earlier: Path, folder: Path, tmp_path: Path
+) -> None:
+    page, data = tmp_path / "page.html", tmp_path / "report.json"
+    answer = call(
+        "evaluate", telling, folder, "--html", page, "--json", data, "--against", earlier, "-k", "1,2,3"
+    )
+    assert answer.code == 0, answer.err
+    report = json.loads(data.read_text())
+    parts = report["precision_parts"]
+    assert list(parts) == ["P@1", "P@2", "P@3"]
+    assert sum(parts["P@2"]) == pytest.approx(report["figures"]["P@2"]["value"])
+    assert parts["P@2"] == json.loads(earlier.read_text())["precision_parts"]["P@2"]
+    [insight] = report["insights"]
+    assert insight["title"] == "Shares & <i>more</i>"
+    assert dict(zip(insight["x"], insight["series"]["<b>"], strict=True))["l0"] == pytest.approx(0.2)
+    text = page.read_text()
+    assert "This model: telling (telling)" in text
+    assert "Against: dummy (dummy)" in text
+    assert "P@2: 60.00 against 60.00 (+0.00)" in text
+    assert "against 40" not in text, "the other report has no P@3"
+    assert "Shares &amp; &lt;i&gt;more&lt;/i&gt;" in text
+    assert "<i>" not in text
+    assert "<b>" not in text
+
+
+def test_systems_tell_nothing_by_default(earlier: Path) -> None:
+    assert json.loads(earlier.read_text())["insights"] == []
+
+
+def test_a_report_of_other_data_is_refused(
+    call: Call, model: Path, earlier: Path, folder: Path, tmp_path: Path
+) -> None:
+    page, data, other = tmp_path / "page.html", tmp_path / "new.json", tmp_path / "other.jsonl"
+    write_lines(other, records(50, 59))
+    fewer = call("evaluate", model, other, "--html", page, "--json", data, "--against", earlier)
+    assert fewer.code == 2
+    assert f"{earlier} is a report of 10 documents, but there are 9 here" in fewer.err
+    valid = call("evaluate", model, folder, "--part", "valid", "--html", page, "--against", earlier)
+    assert valid.code == 2
+    assert "evaluate both models on the same data" in valid.err
+    assert not page.exists()
+    assert not data.exists()
+
+
+def test_what_is_no_report_is_refused_before_the_work(
+    call: Call, model: Path, folder: Path, tmp_path: Path
+) -> None:
+    page, bad = tmp_path / "page.html", tmp_path / "bad.json"
+    for content, message in (("{", "is not valid JSON"), ("{}", "not a report"), ("[]", "not a JSON object")):
+        bad.write_text(content)
+        answer = call("evaluate", model, folder, "--html", page, "--against", bad)
+        assert answer.code == 1
+        assert str(bad) in answer.err
+        assert message in answer.err
+        assert "load" not in answer.err
+    missing = call("evaluate", model, folder, "--html", page, "--against", tmp_path / "none.json")
+    assert missing.code == 1
+    assert "none.json is missing" in missing.err
+    assert not page.exists()
+
+
+def test_a_comparison_needs_a_page_and_is_never_overwritten(
+    call: Call, model: Path, earlier: Path, folder: Path, tmp_path: Path
+) -> None:
+    alone = call("evaluate", model, folder, "--against", earlier)
+    assert alone.code == 2
+    assert "--html" in alone.err
+    before = earlier.read_bytes()
+    page = tmp_path / "page.html"
+    same = call("evaluate", model, folder, "--json", earlier, "--html", page, "--against", earlier, "--force")
+    assert same.code == 2
+    assert "would replace the input" in same.err
+    assert earlier.read_bytes() == before

@@ -61,6 +61,11 @@ def test_figures_are_those_of_the_metrics_and_lie_in_their_intervals():
         assert sum(row["P"] for row in table) == pytest.approx(report.figures["P@5"]["value"])
         assert sum(row["PSP"] for row in table) == pytest.approx(report.figures["PSP@5"]["value"])
     assert report.bins_k == 5
+    assert list(report.precision_parts) == ["P@1", "P@3", "P@5"]
+    for name, parts in report.precision_parts.items():
+        assert sum(parts) == pytest.approx(report.figures[name]["value"])
+    assert report.precision_parts["P@5"] == pytest.approx([row["P"] for row in report.equal_bins])
+    assert report.insights == []
 
 
 def test_labels_unknown_in_training_are_in_bin_zero():

@@ -4,7 +4,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from longtail.evaluation import Report
+from longtail.evaluation import Insight, Report
+from longtail.evaluation.comparison import Comparison
 from longtail.evaluation.html import render_html
 from tests.evaluation.cases import zipf_report
 
@@ -81,11 +82,30 @@ def test_everything_is_escaped():
 
 def test_every_plot_has_a_name_and_a_table():
     page = render_html(zipf_report())
-    assert page.count("<svg") == page.count('role="img" aria-label=') == 8
-    assert page.count("<summary>As a table</summary>") == 4
+    assert page.count("<svg") == page.count('role="img" aria-label=') == 11
+    assert page.count("<summary>As a table</summary>") == 5
 
 
-@pytest.mark.parametrize("change", [{"calibration": None}, {"frequency_curve": []}, {"other": {}}])
+def test_another_model_and_insights_have_their_place():
+    evil = '"><script>alert(1)</script>'
+    insight = Insight(f"Hops {evil}", "What labels look at.", ["rare", evil], {"hop 0": [0.75, 0.123]})
+    report = replace(zipf_report(), insights=[insight, insight])
+    page = render_html(report, against=Comparison(f"older {evil}", {"P@1": [11.11, 2, 3, 4, 5]}))
+    assert "<script" not in page
+    text = unescape(" ".join(checked(page).words))
+    assert "Which labels the precision comes from" in text
+    assert f"Against: older {evil}" in text
+    for value in ("11.11", "0.750", "0.123", "What labels look at."):
+        assert value in text
+    assert page.count("<svg") == page.count('role="img" aria-label=') == 8 + 1 + 2
+    assert page.count("<summary>As a table</summary>") == 7
+    classes = {f"series-{i}" for i in range(6)}
+    assert all(f".{name} {{" in page for name in classes), "every colour of a series is in the styles"
+
+
+@pytest.mark.parametrize(
+    "change", [{"calibration": None}, {"frequency_curve": []}, {"other": {}}, {"precision_parts": {}}]
+)
 def test_missing_parts_are_left_out(change):
     checked(render_html(replace(zipf_report(), **change)))
 

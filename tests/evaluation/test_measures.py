@@ -3,7 +3,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longtail.evaluation.measures import Case, bin_table, calibration, figures, frequency_bins, other_figures
+from longtail.evaluation.measures import (
+    Case,
+    bin_table,
+    calibration,
+    equal_volume_bins,
+    figures,
+    frequency_bins,
+    other_figures,
+    precision_parts,
+)
 from tests.evaluation.cases import pairs, ranking
 
 N_LABELS = 6
@@ -112,6 +121,28 @@ def test_a_bin_has_its_contribution_and_its_own_recall():
     assert [row["P"] for row in table] == pytest.approx([0, 50, 0, 0, 25])
     assert [row["R"] for row in table] == pytest.approx([0, 100, 0, 0, 100])
     assert [row["PSP"] for row in table] == pytest.approx([0, 50, 0, 0, 25])
+
+
+def test_parts_of_precision_by_hand():
+    found = case([[0, 1], [0, 2]], [[0, 1], [2, 3]])
+    parts = precision_parts(found, frequency_bins(np.array([200, 3, 3, 0, 0, 7])), [1, 2])
+    assert list(parts) == ["P@1", "P@2"]
+    assert parts["P@1"] == pytest.approx([0, 0, 0, 0, 50])
+    assert parts["P@2"] == pytest.approx([0, 50, 0, 0, 25])
+
+
+@given(
+    st.lists(st.tuples(st.permutations(range(N_LABELS)), st.sets(st.integers(0, 5))), max_size=6),
+    st.lists(st.integers(0, 50), min_size=N_LABELS, max_size=N_LABELS),
+)
+def test_parts_of_precision_add_up(rows, counts):
+    found = case([ranked[:3] for ranked, _ in rows], [sorted(truth) for _, truth in rows])
+    bins, whole = equal_volume_bins(np.array(counts)), figures(found, ONES, [1, 2, 3], seed=0)
+    parts = precision_parts(found, bins, [1, 2, 3])
+    for name, values in parts.items():
+        assert len(values) == 5
+        assert sum(values) == pytest.approx(whole[name]["value"])
+    assert parts["P@3"] == pytest.approx([row["P"] for row in bin_table(found, ONES, bins, 3)])
 
 
 def test_calibration_of_the_first_k():

@@ -1,9 +1,10 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from longtail.errors import DataError
-from longtail.evaluation import Report
+from longtail.evaluation import Insight, Report
 from tests.evaluation.cases import zipf_report
 
 
@@ -12,6 +13,20 @@ def test_round_trip_through_json():
     again = Report.from_json(report.to_json())
     assert again == report
     assert Report.from_dict(report.to_dict()) == report
+
+
+def test_insights_come_back_as_they_were():
+    report = replace(zipf_report(), insights=[Insight("t", "c", ["a"], {"s": [0.5]})])
+    data = json.loads(report.to_json())
+    assert data["insights"] == [{"title": "t", "caption": "c", "x": ["a"], "series": {"s": [0.5]}}]
+    assert Report.from_dict(data) == report
+
+
+def test_reports_of_older_versions_are_read():
+    report = zipf_report()
+    old = {k: v for k, v in report.to_dict().items() if k not in ("precision_parts", "insights")}
+    again = Report.from_dict(old)
+    assert again == replace(report, precision_parts={}, insights=[])
 
 
 def test_json_is_plain():

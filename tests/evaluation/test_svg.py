@@ -2,7 +2,7 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from longtail.evaluation import svg
@@ -28,6 +28,56 @@ def test_bars_without_any_value():
 def test_names_are_escaped():
     chart = ET.fromstring(svg.bars("<t>", [('<i>"&', 1, "<hint>")], top=1, kind="psp"))
     assert '<i>"&' in "".join(chart.itertext())
+
+
+def test_grouped_bars_start_at_zero():
+    chart = ET.fromstring(svg.grouped_bars("t", ["a", "b"], {"up": [3, 1], "down": [-1, 0]}))
+    up = [e for e in chart.iter("rect") if e.get("class") == "series-0"]
+    down = [e for e in chart.iter("rect") if e.get("class") == "series-1"]
+    assert float(up[0].get("width")) == pytest.approx(3 * float(up[1].get("width")), abs=0.2)
+    zero = float(up[0].get("x"))
+    assert float(down[0].get("x")) + float(down[0].get("width")) == pytest.approx(zero, abs=0.2)
+    assert float(down[1].get("width")) == 0
+    assert [e.text for e in chart.iter("text") if e.get("class") == "value"] == [
+        "3.00",
+        "-1.00",
+        "1.00",
+        "0.00",
+    ]
+
+
+@given(
+    st.integers(0, 4).flatmap(
+        lambda n: st.lists(
+            st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=n, max_size=n), max_size=8
+        ).map(lambda rows: (n, rows))
+    )
+)
+@example((2, [[5e-324, 0.0]]))
+@example((2, [[1.7e308, -1.7e308]]))
+def test_grouped_bars_stay_on_their_tracks(case):
+    n, rows = case
+    series = {f"s{i}": row for i, row in enumerate(rows)}
+    chart = ET.fromstring(svg.grouped_bars("t", [str(i) for i in range(n)], series, form=".3g"))
+    _, _, _, height = map(float, chart.get("viewBox").split())
+    tracks = [e for e in chart.iter("rect") if e.get("class") == "track"]
+    assert len(tracks) == n * len(rows)
+    for rect in chart.iter("rect"):
+        left, width = float(rect.get("x")), float(rect.get("width"))
+        start, room = float(tracks[0].get("x")), float(tracks[0].get("width"))
+        assert start - 0.2 <= left <= left + width <= start + room + 0.2
+        assert float(rect.get("y")) + float(rect.get("height")) <= height
+
+
+def test_long_names_are_cut_but_shown_on_hovering():
+    name = "<a name> longer than its place"
+    chart = ET.fromstring(svg.grouped_bars("t", [name], {"<s>": [1]}))
+    assert next(e.text for e in chart.iter("text")) == "<a name> long…"
+    assert [e.text for e in chart.iter("title")][1] == f"{name}, <s>: 1.00"
+
+
+def test_colours_come_again():
+    assert [svg.series_class(i) for i in (0, 5, 6)] == ["series-0", "series-5", "series-0"]
 
 
 @given(st.lists(st.tuples(st.integers(1, 10**7), st.integers(1, 10**7)), max_size=20))

@@ -273,3 +273,7 @@ def test_an_untrained_system_says_so(method, tmp_path):
     with pytest.raises(NotFittedError, match=r"'noting' is not trained: call fit\(\) or load a model first"):
         getattr(Noting(), method)(argument)
     assert not (tmp_path / "model").exists()
+
+
+def test_a_system_has_nothing_to_tell_by_default(fitted):
+    assert fitted.insights() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,12 @@ def _ranks(context: click.Context, parameter: click.Parameter, value: str) -> tu
     "--json", "json_", metavar="FILE", type=click.Path(), help="Write the report as JSON (- is stdout)."
 )
 @click.option("--html", metavar="FILE", type=click.Path(), help="Write the report as a page with plots.")
+@click.option(
+    "--against",
+    metavar="FILE",
+    type=click.Path(),
+    help="Put another model beside this one in the page: its report on the same DATA, written with --json.",
+)
 @click.option("--format", "format_", metavar="NAME", help="The format of DATA.  [default: guessed]")
 @options.reading
 @options.jobs
@@ -43,6 +50,7 @@ def command(
     ranks: tuple[int, ...],
     json_: str | None,
     html: str | None,
+    against: str | None,
     format_: str | None,
     jobs: int | None,
     force: bool,
@@ -55,11 +63,16 @@ def command(
     from longtail.data import read_folder
     from longtail.evaluation import html as page
     from longtail.evaluation import terminal
+    from longtail.evaluation.comparison import compare, read_report
 
     if json_ is not None and html is not None and output.same(json_, html):
         raise UsageError(f"--json and --html both write to {html}: name two files")
+    if against is not None and html is None:
+        raise UsageError("--against is shown in the page: name one with --html FILE")
+    inputs = [model, data] if against is None else [model, data, against]
     for path in (json_, html):
-        output.check_file_is_free(path, force=force, inputs=[model, data])
+        output.check_file_is_free(path, force=force, inputs=inputs)
+    other = None if against is None else read_report(against)
     run = current().run()
     with threads.limit(jobs):
         with run.phase("load"):
@@ -69,14 +82,15 @@ def command(
             sets = read_folder(place, format=format_, options=options.read_options(columns), parts=wanted)
         with run.phase("evaluate"):
             report = system.evaluate(parts.choose(sets, part, data), k=ranks)
+            report = replace(report, insights=system.insights())
     report.meta.update(system=system.name, config=to_dict(system.config), model=model, data=data)
     report.meta["seconds"] |= {phase: round(taken, 3) for phase, taken in run.seconds.items()}
+    comparison = None if against is None or other is None else compare(report, other, against)
     if json_ is not None:
         _write(json_, output.as_json(report.to_dict()), force)
     if html is not None:
-        _write(
-            html, page.render_html(report, f"{Path(model).name} on {Path(data).name}").encode("utf-8"), force
-        )
+        title = f"{Path(model).name} on {Path(data).name}"
+        _write(html, page.render_html(report, title, against=comparison).encode("utf-8"), force)
     if output.STANDARD not in (json_, html):
         terminal.render(report, output.console())
 

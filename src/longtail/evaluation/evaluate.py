@@ -61,11 +61,13 @@ def evaluate(
     ranks = _ranks(k, case.labels.shape[1])
     q = measures.inverse_propensity(counts, n_train, *propensity)
     is_probability = measures.are_probabilities(case.labels, case.scores)
+    equal_bins = measures.equal_volume_bins(counts)
     report = Report(
         figures=measures.figures(case, q, ranks, seed),
         other=measures.other_figures(case, ranks, threshold if is_probability else None),
         bins=measures.bin_table(case, q, measures.frequency_bins(counts), ranks[-1]),
-        equal_bins=measures.bin_table(case, q, measures.equal_volume_bins(counts), ranks[-1]),
+        equal_bins=measures.bin_table(case, q, equal_bins, ranks[-1]),
+        precision_parts=measures.precision_parts(case, equal_bins, ranks),
         bins_k=ranks[-1],
         calibration=measures.calibration(case, ranks[-1]) if is_probability else None,
         frequency_curve=frequency_curve(counts),

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import resources
 from typing import Any
 
-from longtail.evaluation import svg
+from longtail.evaluation import elements, svg
+from longtail.evaluation.comparison import Comparison
+from longtail.evaluation.grouped_sections import insight_section, precision_section
 from longtail.evaluation.report import Report
 from longtail.evaluation.wording import RARE_NOTE, counts_sentence, families, other_sentence
 
 
-def render_html(report: Report, title: str = "Evaluation") -> str:
-    """The whole page as text."""
+def render_html(report: Report, title: str = "Evaluation", *, against: Comparison | None = None) -> str:
+    """The whole page as text; ``against`` puts another model beside this one, bin by bin."""
     css = resources.files("longtail.evaluation").joinpath("report.css").read_text(encoding="utf-8")
     body = "\n".join(
         [
@@ -34,7 +36,9 @@ def render_html(report: Report, title: str = "Evaluation") -> str:
                 "Five bins with about the same number of training assignments, named by the frequency of their "
                 "labels: each could contribute the same.",
             ),
+            precision_section(report, against),
             f'<div class="two">{_calibration(report)}{_frequency(report)}</div>',
+            *(insight_section(insight) for insight in report.insights),
             _meta(report),
         ]
     )
@@ -103,7 +107,7 @@ def _bins(report: Report, rows: Sequence[Mapping[str, Any]], title: str, note: s
         full = top if top is not None else max((row[key] for row in rows), default=0.0)
         chart = svg.bars(f"{heading}: {title}", drawn, top=full, kind=kind)
         charts += f"<div><h3>{escape(heading)}{added}</h3>{chart}</div>"
-    table = _table(
+    table = elements.table(
         ["Training documents", "Labels", "Assignments", "Hits", f"R@{k}", f"P@{k} part", f"PSP@{k} part"],
         (
             [
@@ -116,7 +120,7 @@ def _bins(report: Report, rows: Sequence[Mapping[str, Any]], title: str, note: s
     )
     return (
         f'<section><h2>{escape(title)}</h2><p class="note">{escape(note)} {escape(RARE_NOTE.format(k=k))}</p>'
-        f'<div class="three">{charts}</div>{_details("As a table", table)}</section>'
+        f'<div class="three">{charts}</div>{elements.details("As a table", table)}</section>'
     )
 
 
@@ -133,7 +137,7 @@ def _calibration(report: Report) -> str:
         )
         for p in points
     ]
-    table = _table(
+    table = elements.table(
         ["Scores", "Predictions", "Mean score", "Right"],
         (
             [
@@ -150,7 +154,7 @@ def _calibration(report: Report) -> str:
         f'<p class="note">The part of the first {k} predictions that is right, by score; honest scores lie on the '
         f"dashed line. Expected calibration error {report.calibration['ece']:.2f}.</p>"
         + svg.reliability("Part of predictions that is right, by score", drawn, "score", "part that is right")
-        + _details("As a table", table)
+        + elements.details("As a table", table)
         + "</section>"
     )
 
@@ -160,7 +164,7 @@ def _frequency(report: Report) -> str:
         return ""
     few = sum(row["labels"] for row in report.bins[:2])
     share = 100 * few / max(report.counts["labels"], 1)
-    table = _table(
+    table = elements.table(
         ["Rank", "Training documents"], ([f"{rank:,}", f"{n:,}"] for rank, n in report.frequency_curve)
     )
     return (
@@ -173,7 +177,7 @@ def _frequency(report: Report) -> str:
             "rank of the label",
             "training documents",
         )
-        + _details("As a table", table)
+        + elements.details("As a table", table)
         + "</section>"
     )
 
@@ -184,21 +188,8 @@ def _meta(report: Report) -> str:
         f'<tr><th scope="row">{escape(key)}</th><td>{escape(str(value))}</td></tr>' for key, value in facts
     )
     table = f'<table class="facts"><tbody>{rows}</tbody></table>'
-    opened = _details("Counts, settings, versions, time and memory", table)
+    opened = elements.details("Counts, settings, versions, time and memory", table)
     return f"<section><h2>How these figures came about</h2>{opened}</section>"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    headings = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-    body = "".join(
-        f'<tr><th scope="row">{escape(first)}</th>' + "".join(f"<td>{escape(c)}</td>" for c in rest) + "</tr>"
-        for first, *rest in rows
-    )
-    return f"<table><thead><tr>{headings}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _details(summary: str, content: str) -> str:
-    return f'<details><summary>{escape(summary)}</summary><div class="scroll">{content}</div></details>'
 
 
 def _flat(facts: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

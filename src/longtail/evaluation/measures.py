@@ -29,6 +29,7 @@ __all__ = [
     "frequency_bins",
     "inverse_propensity",
     "other_figures",
+    "precision_parts",
 ]
 
 WIDE = 10
@@ -116,6 +117,16 @@ def bin_table(case: Case, q: np.ndarray, of: bins.Bins, k: int) -> list[dict[str
         }
         for row in bins.by_bin(case.labels, case.truth, q, of, k)
     ]
+
+
+def precision_parts(case: Case, of: bins.Bins, ranks: Sequence[int]) -> dict[str, list[float]]:
+    """What each bin contributes to P at each rank; over the bins it adds up to P@k (GalaXC Fig. 5)."""
+    parts = {}
+    for k in ranks:
+        right = case.labels[:, :k][case.hit[:, :k]]
+        hits = np.bincount(of.of_label[right], minlength=len(of.names))
+        parts[f"P@{k}"] = (100 * hits / (max(len(case.hit), 1) * k)).tolist()
+    return parts
 
 
 def calibration(case: Case, k: int) -> dict[str, Any]:

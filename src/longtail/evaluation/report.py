@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self, TypedDict
 
 from longtail.errors import DataError
+from longtail.evaluation.insight import Insight
 
 FORMAT = "longtail-report/1"
 
@@ -41,6 +42,10 @@ class Report:
     counts: dict[str, int]
     meta: dict[str, Any]
     """Configuration, data fingerprint, versions, seconds a phase, peak memory."""
+    precision_parts: dict[str, list[float]] = field(default_factory=dict)
+    """P@k (x100) divided among the bins of ``equal_bins``, for every rank; empty in reports of older versions."""
+    insights: list[Insight] = field(default_factory=list)
+    """What the model tells about itself."""
 
     def headline(self) -> dict[str, Figure]:
         """The few figures to quote: P, nDCG and PSP at each rank, and recall at the widest."""
@@ -61,11 +66,15 @@ class Report:
         """A report from what ``to_dict`` gave."""
         if data.get("format") != FORMAT:
             raise DataError(f"this is not a report in the format {FORMAT}, but {data.get('format')!r}")
-        names = [field.name for field in dataclasses.fields(cls)]
-        missing = [name for name in names if name not in data]
+        fields = dataclasses.fields(cls)
+        optional = {part.name for part in fields if part.default_factory is not dataclasses.MISSING}
+        missing = [part.name for part in fields if part.name not in data and part.name not in optional]
         if missing:
             raise DataError(f"the report lacks {', '.join(missing)}")
-        return cls(**{name: data[name] for name in names})
+        parts = {part.name: data[part.name] for part in fields if part.name in data}
+        if not isinstance(insights := parts.get("insights", []), list):
+            raise DataError("the insights of the report are not a list")
+        return cls(**{**parts, "insights": [Insight.from_dict(insight) for insight in insights]})
 
     def to_json(self) -> str:
         """The report as indented JSON."""

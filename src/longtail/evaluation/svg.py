@@ -1,4 +1,4 @@
-"""Small charts as SVG text: horizontal bars, a line on logarithmic axes, a reliability curve.
+"""Small charts as SVG text: horizontal bars (alone or in groups), a line on logarithmic axes, a reliability curve.
 
 Colours are CSS classes of the page, so that light and dark follow the reader's system.
 """
@@ -6,12 +6,14 @@ Colours are CSS classes of the page, so that light and dark follow the reader's 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 WIDTH = 360
 _LEFT, _RIGHT, _TOP, _BOTTOM = 54, 14, 12, 42
 _HEIGHT = 270
+_COLOURS = 6
+_LONGEST_NAME = 14
 
 
 def bars(title: str, rows: Sequence[tuple[str, float, str]], *, top: float, kind: str) -> str:
@@ -36,6 +38,52 @@ def bars(title: str, rows: Sequence[tuple[str, float, str]], *, top: float, kind
             f'<text x="{WIDTH - 2}" y="{y + 20}" text-anchor="end" class="value">{value:.2f}</text></g>'
         )
     return _svg(title, len(rows) * step, "".join(parts))
+
+
+def grouped_bars(
+    title: str, groups: Sequence[str], series: Mapping[str, Sequence[float]], *, form: str = ".2f"
+) -> str:
+    """A group of horizontal bars for each name of ``groups``, one bar a series; bars below 0 go to the left.
+
+    Args:
+        title: what the chart shows, for those who cannot see it.
+        groups: names, cut where they are long; hovering shows them whole.
+        series: name -> one finite value a group.
+        form: how values are written, as for ``format``.
+    """
+    thick = 18 if len(series) < 2 else 13
+    pitch, space, start, end = thick + 2, 12, 102, WIDTH - 58
+    every = [value for values in series.values() for value in values]
+    low, high = min(every, default=0.0), max(every, default=0.0)
+    low, high = min(low, 0.0), max(high, 0.0)
+    # Divided before anything is multiplied: the smallest numbers there are would overflow otherwise.
+    span = high - low or 1.0
+    zero = start - low / span * (end - start)
+    parts = []
+    for g, group in enumerate(groups):
+        top = g * (len(series) * pitch + space) + space / 2
+        middle = top + len(series) * pitch / 2 + 3
+        parts.append(
+            f'<text x="{start - 10}" y="{middle:.1f}" text-anchor="end" class="name">{escape(_cut(group))}</text>'
+        )
+        for s, (name, values) in enumerate(series.items()):
+            value, y = values[g], top + s * pitch
+            length = abs(value) / span * (end - start)
+            text = format(value, form)
+            parts.append(
+                f"<g><title>{escape(f'{group}, {name}: {text}')}</title>"
+                f'<rect x="{start}" y="{y:.1f}" width="{end - start}" height="{thick}" rx="3" class="track"/>'
+                f'<rect x="{zero - length if value < 0 else zero:.1f}" y="{y:.1f}" width="{length:.1f}" '
+                f'height="{thick}" rx="3" class="{series_class(s)}"/>'
+                f'<text x="{WIDTH - 2}" y="{y + thick / 2 + 4:.1f}" text-anchor="end" class="value">'
+                f"{escape(text)}</text></g>"
+            )
+    return _svg(title, len(groups) * (len(series) * pitch + space), "".join(parts))
+
+
+def series_class(position: int) -> str:
+    """The CSS class that colours a series; colours come again when there are many series."""
+    return f"series-{position % _COLOURS}"
 
 
 def log_line(title: str, points: Sequence[Sequence[float]], x_name: str, y_name: str) -> str:
@@ -118,6 +166,10 @@ def _across(part: float) -> float:
 
 def _up(part: float) -> float:
     return _HEIGHT - _BOTTOM - part * (_HEIGHT - _BOTTOM - _TOP)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
 def _powers(top: float) -> list[int]:

@@ -24,6 +24,7 @@ from longtail.types import FIELDS, Dataset, Documents, DocumentsLike, Edges, Lab
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from longtail.evaluation.insight import Insight
     from longtail.evaluation.report import Report
     from longtail.storage import VerifiedFolder
 
@@ -241,6 +242,10 @@ class System(ABC):
         return evaluate(
             predictions, test, train_counts=self.label_counts_, n_train=self.facts_.documents, k=tuple(k)
         )
+
+    def insights(self) -> list[Insight]:
+        """What the trained model tells about itself, each a small plot of the report; by default nothing."""
+        return []
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "labels_"):
