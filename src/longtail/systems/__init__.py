@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 REGISTRY = {
     "linear": "longtail.systems.linear:LinearTree",
     "eclare": "longtail.systems.eclare.system:Eclare",
+    "galaxc": "longtail.systems.galaxc.system:Galaxc",
     "dummy": "longtail.systems.dummy:Dummy",
 }
 """Name -> module:class."""

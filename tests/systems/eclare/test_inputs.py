@@ -9,8 +9,9 @@ import pytest
 from scipy.sparse import csr_array
 
 from longtail.run import Run
+from longtail.systems.common.rows import own_labels, strongest_terms
 from longtail.systems.eclare.config import ClassifierConfig
-from longtail.systems.eclare.inputs import Inputs, own_labels, smoothed_texts, strongest_terms
+from longtail.systems.eclare.inputs import Inputs, smoothed_texts
 from longtail.types import Dataset, Document, Documents, LabelSet
 from tests.planted import Parts
 from tests.systems.eclare.worlds import config_of

@@ -10,10 +10,10 @@ import numpy as np
 
 from longtail import config as configuration
 from longtail.run import Run
+from longtail.systems.common.holding_out import held_documents
 from longtail.systems.eclare.config import EclareConfig
 from longtail.systems.eclare.folded import Folded
 from longtail.systems.eclare.inputs import Inputs
-from longtail.systems.eclare.learning import held_documents
 from longtail.systems.eclare.modules import Course
 from longtail.systems.eclare.system import Eclare
 from longtail.types import Dataset, TopK
@@ -48,7 +48,7 @@ def course_of(data: Parts, **other: Any) -> Course:
     """Everything before the first module."""
     config, run = config_of(**other), Run()
     inputs = Inputs.of(data.train, config, run)
-    return Course(config, inputs, held_documents(data.valid, inputs, config, None), 0, run)
+    return Course(config, inputs, held_documents(data.valid, inputs.rows, config.fields, None), 0, run)
 
 
 def member_of(model: Eclare) -> Folded:

@@ -66,6 +66,11 @@ def groups_of(train_counts: np.ndarray) -> np.ndarray:
     return np.searchsorted(BINS, train_counts, side="right").astype(np.int8)
 
 
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    """1 / (1 + exp(-x)) without overflow."""
+    return (0.5 * (1.0 + np.tanh(0.5 * x))).astype(np.float32)
+
+
 @njit(nogil=True, cache=True)
 def _weigh(
     ids: np.ndarray,

@@ -67,6 +67,8 @@ class LabelLoss:
         batch_size: int,
     ) -> None:
         self.Y, self.own, self.hard = Y, own, hard
+        self.unasked: csr_array | None = None
+        """Labels that a document is not asked for, right or wrong [documents, labels]."""
         self.few, self.random, self.scope = few, random, scope
         self.compare = LOSSES[loss]
         counts = np.bincount(Y.indices, minlength=Y.shape[1])
@@ -136,6 +138,13 @@ class LabelLoss:
             own = self.own[rows]
             inside = np.flatnonzero((own >= 0) & (place[own] >= 0))
             negative[inside, place[own[inside]]] = False
+        if self.unasked is not None:
+            unasked = self.unasked[rows]
+            document = np.repeat(np.arange(len(rows)), np.diff(unasked.indptr))
+            column = place[unasked.indices]
+            there = column >= 0
+            for group in (positive, negative):
+                group[document[there], column[there]] = False
         return positive, negative
 
 

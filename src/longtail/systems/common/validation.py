@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,33 +40,53 @@ class Held:
 
     def some(self, seed: int) -> Held:
         """All of them, or a sample that is affordable to look at after each epoch."""
-        return self.sample(max(200, MOST_SCORES // max(self.Y.shape[1], 1)), seed)
+        return self.rows(self.some_rows(seed))
+
+    def some_rows(self, seed: int, cost: int = 1) -> np.ndarray:
+        """The numbers of such a sample, where a score has this cost."""
+        return self.sample_rows(max(200, MOST_SCORES // max(self.Y.shape[1] * cost, 1)), seed)
 
     def sample(self, size: int, seed: int) -> Held:
         """At most ``size`` of them, at random."""
+        return self.rows(self.sample_rows(size, seed))
+
+    def sample_rows(self, size: int, seed: int) -> np.ndarray:
+        """The numbers of at most ``size`` of them, at random."""
         n = self.Y.shape[0]
         if n <= size:
-            return self
-        return self.rows(np.sort(np.random.default_rng(seed).choice(n, size, replace=False)))
+            return np.arange(n)
+        return np.sort(np.random.default_rng(seed).choice(n, size, replace=False))
 
     def rows(self, rows: np.ndarray) -> Held:
         """Some of them, by number."""
+        if len(rows) == self.Y.shape[0] and (rows == np.arange(len(rows))).all():
+            return self
         left_out = None if self.left_out is None else self.left_out[rows]
         linear = None if self.linear is None else Candidates.stack([self.linear.take(r, r + 1) for r in rows])
         return replace(self, X=self.X[rows], Y=self.Y[rows], left_out=left_out, linear=linear)
 
 
 def figures(documents: np.ndarray, classifiers: np.ndarray, held: Held) -> dict[str, float]:
-    """P, PSP and recall in percent, and a mean of them as ``overall`` in which rare labels are half.
+    """The figures of inner products.
 
     Shapes:
         documents [n, D], classifiers [labels, D]
     """
-    depth = min(DEPTH, len(classifiers))
-    labels = np.full((len(documents), DEPTH), -1)
-    for start in range(0, len(documents), 256):
+    return figures_of(lambda rows: documents[rows] @ classifiers.T, held)
+
+
+def figures_of(scored: Callable[[slice], np.ndarray], held: Held) -> dict[str, float]:
+    """P, PSP and recall in percent, and a mean of them as ``overall`` in which rare labels are half.
+
+    Args:
+        scored: gives the scores of all labels for some documents, in an array of its own [rows, labels].
+    """
+    n, n_labels = held.Y.shape
+    depth = min(DEPTH, n_labels)
+    labels = np.full((n, DEPTH), -1)
+    for start in range(0, n, 256):
         rows = slice(start, start + 256)
-        scores = documents[rows] @ classifiers.T
+        scores = scored(rows)
         if held.left_out is not None:
             pairs = held.left_out[rows]
             scores[np.repeat(np.arange(len(scores)), np.diff(pairs.indptr)), pairs.indices] = -np.inf

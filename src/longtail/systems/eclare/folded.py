@@ -15,7 +15,7 @@ from longtail.shortlist.embedding import Embedding
 from longtail.shortlist.game import Game
 from longtail.shortlist.meta_shortlist import MetaShortlist
 from longtail.shortlist.scoring import score
-from longtail.systems.common.fusion import FLOOR, Fusion
+from longtail.systems.common.fusion import FLOOR, Fusion, sigmoid
 from longtail.systems.common.label_texts import LabelTexts
 from longtail.systems.eclare.config import EclareConfig
 from longtail.systems.eclare.weights import Weights
@@ -148,8 +148,3 @@ def folded_model(weights: Weights, texts: LabelTexts, config: EclareConfig) -> F
         mix_clusters=game.mix if game.clusters else 0.0,
         mix_labels=game.mix if game.labels else 0.0,
     )
-
-
-def sigmoid(x: np.ndarray) -> np.ndarray:
-    """1 / (1 + exp(-x)) without overflow."""
-    return (0.5 * (1.0 + np.tanh(0.5 * x))).astype(np.float32)

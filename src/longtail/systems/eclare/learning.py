@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from longtail.config import to_dict
 from longtail.run import Run
 from longtail.systems.common.fusion import Fusion, groups_of
+from longtail.systems.common.holding_out import ENOUGH_TO_HOLD_OUT, TAUGHT_BY, held_documents, held_out
 from longtail.systems.common.label_texts import LabelTexts
 from longtail.systems.common.teach_fusion import teach
 from longtail.systems.common.validation import Held
@@ -23,13 +24,6 @@ from longtail.systems.eclare.weights import EVIDENCE, Weights
 from longtail.training.checkpoint import open_for
 from longtail.training.surroundings import torch_threads
 from longtail.types import Dataset
-
-TAUGHT_BY = 3000
-"""Documents that the weights of the fusion are learnt from at most."""
-
-
-ENOUGH_TO_HOLD_OUT = 1000
-"""Training documents from which on some can be spared, where there is no validation data."""
 
 
 def learn(
@@ -44,19 +38,12 @@ def learn(
     held, witness = None, None
     if valid is not None:
         witness = Witness.learn(train, config, run) if config.linear and config.score == "learnt" else None
-        held = held_documents(valid, inputs, config, witness)
+        held = held_documents(valid, inputs.rows, config.fields, witness)
     members = [
         learn_member(modules.Course(config, inputs, None, member, run, checkpoints), held)
         for member in range(config.members)
     ]
     return inputs, members, witness
-
-
-def held_out(train: Dataset, seed: int) -> tuple[Dataset, Dataset]:
-    """Training documents, and a few at random that take the place of validation data."""
-    size = min(TAUGHT_BY, max(100, len(train) // 20))
-    order = np.random.default_rng(seed).permutation(len(train))
-    return train.take(np.sort(order[size:])), train.take(np.sort(order[:size]))
 
 
 def fingerprint(train: Dataset, valid: Dataset | None, config: EclareConfig) -> dict[str, Any]:
@@ -137,17 +124,3 @@ def taught(folded: Folded, held: Held, config: EclareConfig) -> Fusion:
     candidates = folded.shortlist(held.X, held.linear)
     evidence = folded.evidence(held.X, candidates, held.linear)
     return teach(candidates, evidence, held, config.balance)
-
-
-def held_documents(valid: Dataset, inputs: Inputs, config: EclareConfig, witness: Witness | None) -> Held:
-    """Validation documents as the figures need them."""
-    n_labels = inputs.Y.shape[1]
-    X = inputs.features.transform(valid.documents.joined(config.fields))
-    counts = np.bincount(inputs.Y.indices, minlength=n_labels)
-    Y = csr_array(valid.Y[:, :n_labels])
-    left_out = None if valid.unscored is None else csr_array(valid.unscored[:, :n_labels])
-    if left_out is not None:
-        Y = csr_array(Y - Y.multiply(left_out.astype(bool)))
-        Y.eliminate_zeros()
-    linear = None if witness is None else witness(valid.documents)
-    return Held(X, Y, left_out, counts, inputs.X.shape[0], linear)

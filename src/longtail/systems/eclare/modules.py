@@ -26,10 +26,11 @@ from longtail.run import Run
 from longtail.shortlist.embedding import Embedding
 from longtail.shortlist.game import Game
 from longtail.shortlist.meta_shortlist import MetaShortlist
+from longtail.systems.common.rows import strongest_terms
 from longtail.systems.common.validation import Held, figures
 from longtail.systems.eclare.config import EclareConfig, NegativesConfig
 from longtail.systems.eclare.folded import Shortlister
-from longtail.systems.eclare.inputs import Inputs, smoothed_texts, starting_texts, strongest_terms
+from longtail.systems.eclare.inputs import Inputs, smoothed_texts, starting_texts
 from longtail.systems.eclare.network import Network
 from longtail.systems.eclare.task import Classify, Targets
 from longtail.training.checkpoint import Checkpoints

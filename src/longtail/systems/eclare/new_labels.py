@@ -15,9 +15,8 @@ from longtail.cluster.label_tree import unit_rows
 from longtail.graph.new_nodes import extend
 from longtail.shortlist.embedding import Embedding
 from longtail.shortlist.lexical import LexicalIndex
-from longtail.systems.common.fusion import groups_of
+from longtail.systems.common.fusion import groups_of, sigmoid
 from longtail.systems.eclare.config import EclareConfig
-from longtail.systems.eclare.folded import sigmoid
 from longtail.systems.eclare.inputs import smoothed_texts
 from longtail.systems.eclare.weights import Weights
 from longtail.text.tfidf import TfidfFeatures

@@ -15,6 +15,7 @@ from longtail.shortlist.candidates import Candidates
 from longtail.storage import VerifiedFolder, write_arrays
 from longtail.systems.base import Capabilities, System
 from longtail.systems.common.label_texts import LabelTexts
+from longtail.systems.common.prior import Prior
 from longtail.systems.common.witness import Witness
 from longtail.systems.eclare.config import EclareConfig
 from longtail.systems.eclare.folded import Folded, folded_model
@@ -35,7 +36,7 @@ class Eclare(System):
     texts_: LabelTexts
     members_: list[Folded]
     witness_: Witness | None
-    _prior: TopK | None = None
+    _prior: Prior | None = None
 
     def _fit(self, train: Dataset, valid: Dataset | None, run: Run) -> None:
         threads.wait_without_spinning()
@@ -47,6 +48,7 @@ class Eclare(System):
             raise MissingPackageError("torch", extra="neural", purpose="training 'eclare'") from None
 
         inputs, self.members_, self.witness_ = learn(train, valid, self.config, run)
+        assert inputs.features is not None
         self.features_, self.texts_ = inputs.features, self.members_[0].texts
         self._prior = None
 
@@ -77,24 +79,12 @@ class Eclare(System):
         total = sum((part.union(every, fill=0.0).scores for part in found), np.zeros(1, np.float32))
         return every.with_scores(total / np.float32(len(found)))
 
-    def _most_frequent(self) -> TopK:
-        """The most frequent labels and their shares: the answer to a document of which no word is known."""
-        order = np.argsort(-self.label_counts_, kind="stable")[:100]
-        shares = np.minimum(self.label_counts_[order] / self.facts_.documents, 1)
-        return TopK(order[None, :].astype(np.int32), shares[None, :].astype(np.float32))
-
     def _with_prior(self, top: TopK, X: csr_array) -> TopK:
         unknown = np.diff(X.indptr) == 0
         if not unknown.any():
             return top
-        prior = self._prior = self._prior or self._most_frequent()
-        k = min(top.k, prior.k)
-        labels, scores = top.labels.copy(), top.scores.copy()
-        labels[unknown] = -1
-        scores[unknown] = 0
-        labels[unknown, :k] = prior.labels[:, :k]
-        scores[unknown, :k] = prior.scores[:, :k]
-        return TopK(labels, scores)
+        prior = self._prior = self._prior or Prior(self.label_counts_, self.facts_.documents)
+        return prior.where(unknown, top)
 
     def _save_parts(self, folder: Path) -> None:
         (folder / "features").mkdir()
