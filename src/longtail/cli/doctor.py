@@ -33,7 +33,9 @@ REQUIRED = {
 
 OPTIONAL = {
     "pyarrow": ("reads and writes Parquet", "longtail[parquet]"),
-    "torch": ("trains neural systems such as eclare", "longtail[neural]"),
+    "torch": ("trains neural systems such as eclare and galaxc", "longtail[neural]"),
+    "faiss-cpu": ("finds nearest vectors among many, for galaxc", "longtail[neural]"),
+    "transformers": ("pre-trained encoders as initial embeddings of galaxc", "longtail[encoders]"),
     "rdflib": ("reads SKOS vocabularies", "longtail[skos]"),
     "scikit-learn": ("longtail.sklearn.LongtailClassifier", "scikit-learn"),
 }
