@@ -30,6 +30,16 @@ FASTEST: dict[str, dict[str, object]] = {
             stage: {"epochs": 3, "lr": 0.02, "batch_size": 64} for stage in ("embed", "shortlist", "rank")
         },
     },
+    "galaxc": {
+        "width": 16,
+        "text": {"kind": "word"},
+        "initial": {stage: {"epochs": 3, "lr": 0.02, "batch_size": 64} for stage in ("embed", "rank")},
+        "graph": {"fanouts": (4, 3, 2)},
+        "negatives": {"hard": 3, "random": 20},
+        "score": "learnt",
+        "linear": True,
+        "stages": {stage: {"epochs": 3, "lr": 0.02, "batch_size": 64} for stage in ("joint", "refine")},
+    },
 }
 """Settings that make a system exercise all its parts on small data."""
 

@@ -18,7 +18,7 @@ from longtail.shortlist.scoring import score
 from longtail.systems.common.fusion import FLOOR, Fusion, sigmoid
 from longtail.systems.common.label_texts import LabelTexts
 from longtail.systems.galaxc.config import GalaxcConfig
-from longtail.systems.galaxc.space import Space, first_of, no_pairs, unit
+from longtail.systems.galaxc.space import Space, first_of, no_pairs, rows_of, unit
 from longtail.systems.galaxc.weights import Weights
 
 FEWEST_VOTES = 0.01
@@ -136,13 +136,15 @@ class Folded:
         return Seen(raw, transformed(raw, self.weights.transform, self.weights.shift), votes)
 
     def look_together(self, queries: Queries) -> Seen:
-        """The same once the documents are nodes themselves, and see each other."""
+        """The same once the documents are nodes themselves, and see each other; some are nodes already."""
         near, _ = self.space.near(queries.vectors, self.config.graph.links, queries.nodes)
         lists = first_of(self.config.graph.links, *self._known(queries), near)
-        n, n_labels = len(lists), len(self.weights.classifiers)
-        nothing = no_pairs(n, n_labels)
-        nodes = self.space.graph.n_nodes + np.arange(n)
-        space = self.space.with_documents([""] * n, queries.vectors, lists, nothing)
+        new = queries.nodes < 0
+        n = np.count_nonzero(new)
+        nodes = queries.nodes.copy()
+        nodes[new] = self.space.graph.n_nodes + np.arange(n)
+        nothing = no_pairs(n, len(self.weights.classifiers))
+        space = self.space.with_documents([""] * n, queries.vectors[new], lists[new], nothing)
         return self.look(replace(queries, nodes=nodes), space)
 
     def _known(self, queries: Queries) -> list[np.ndarray]:
@@ -160,7 +162,9 @@ class Folded:
             tables.append(table[:, : max(links, 1)])
         if queries.linked is not None:
             tables.append(queries.linked)
-        return tables or [np.empty((len(queries.vectors), 0), np.int32)]
+        tables = tables or [np.empty((len(queries.vectors), 0), np.int32)]
+        # A document that is a node, or a label, is not its own neighbour.
+        return [np.where(table == queries.nodes[:, None], np.int32(-1), table) for table in tables]
 
     def resolutions(self, vectors: np.ndarray, lists: np.ndarray, space: Space) -> np.ndarray:
         """Convolved embeddings float32 [n, K, D] of documents with these neighbours."""
@@ -210,6 +214,20 @@ class Folded:
         if kind == "classifier":
             return np.concatenate([mean, np.zeros((len(mean), 1), np.float32)], axis=1)
         return np.asarray(mean)
+
+    def similar_labels(self, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The k labels that are found where each of these is looked for, itself among them; -1 for fewer.
+
+        Shapes:
+            labels int [n] -> int32 [n, k], float32 [n, k]: labels and cosines
+        """
+        index = self.labels
+        if self.config.shortlist.embedding == "classifier":
+            # The number that makes classifiers equally long says how rare labels are, not what they mean.
+            directions = unit(self.weights.classifiers)
+            every = np.arange(len(directions), dtype=np.int32)
+            index = AnnIndex(every, directions, index.links, index.effort)
+        return index.search(rows_of(index)[labels], k)
 
     def rank(self, seen: Seen, candidates: Candidates) -> Candidates:
         """The candidates with the raw scores of their classifiers."""

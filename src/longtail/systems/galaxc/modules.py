@@ -29,6 +29,7 @@ from longtail.systems.galaxc.task import Learn, Look, trust_of
 from longtail.systems.galaxc.weights import EVIDENCE, Weights
 from longtail.training.checkpoint import Checkpoints
 from longtail.training.rows import RowTable
+from longtail.training.surroundings import torch_threads
 from longtail.training.trainer import train
 from longtail.types import Dataset
 
@@ -37,8 +38,6 @@ AT_ONCE = 4096
 
 HARD_KEPT = 100
 """Hard negatives that are kept of a shortlist."""
-
-CPU = torch.device("cpu")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,7 +160,8 @@ def learn(
         look = Look(learnt.network, space, config.graph.fanouts, config.seed)
         classifiers, attention, _ = fold_labels(course, space, learnt, samples=1)
         with torch.no_grad():
-            x = learnt.network.documents(look.documents(lists, vectors, CPU)).numpy()
+            seen = look.documents(lists, vectors, learnt.free.weight.device)
+            x = learnt.network.documents(seen).cpu().numpy()
         weighed = attention * np.float32(attention.shape[1])
 
         def scored(rows: slice) -> np.ndarray:
@@ -223,21 +223,23 @@ def fold_labels(
     network.eval()
     look = Look(network, space, config.graph.fanouts, config.seed)
     counts = np.bincount(course.rows.Y.indices, minlength=course.n_labels)
-    classifiers = (learnt.free.weight * trust_of(counts, config.classifier.shrink)).numpy()
+    device = learnt.free.weight.device
+    classifiers = (learnt.free.weight.cpu() * trust_of(counts, config.classifier.shrink)).numpy()
     embedding = np.empty_like(classifiers)
     raw = config.shortlist.embedding == "raw"
     for start in range(0, course.n_labels, AT_ONCE):
         some = np.arange(start, min(start + AT_ONCE, course.n_labels))
-        resolutions = look.labels(some, CPU, samples)
+        resolutions = look.labels(some, device, samples)
         if network.labels is not None:
-            part = network.node_part(resolutions).numpy()
+            part = network.node_part(resolutions).cpu().numpy()
             classifiers[some] += part
-            embedding[some] = resolutions.mean(dim=1).numpy() if raw else part
+            embedding[some] = resolutions.mean(dim=1).cpu().numpy() if raw else part
         else:
-            embedding[some] = (resolutions if raw else network.documents(resolutions)).mean(dim=1).numpy()
+            mean = (resolutions if raw else network.documents(resolutions)).mean(dim=1)
+            embedding[some] = mean.cpu().numpy()
     resolutions_count = config.graph.resolutions
     if network.attends:
-        attention = network.attention(learnt.logits.weight).numpy()
+        attention = network.attention(learnt.logits.weight).cpu().numpy()
     else:
         attention = np.full((course.n_labels, resolutions_count), 1 / resolutions_count, np.float32)
     network.train(was_training)
@@ -247,7 +249,7 @@ def fold_labels(
 def fold(course: Course, space: Space, learnt: Learnt) -> Folded:
     """Everything that does not depend on a new document, computed once."""
     config, network = course.config, learnt.network
-    with course.run.phase("fold"):
+    with course.run.phase("fold"), torch_threads():
         classifiers, attention, embedding = fold_labels(course, space, learnt, config.graph.samples)
         transform, shift = (part.numpy() for part in network.documents.folded())
         keys = label_keys(embedding, classifiers, config.shortlist.embedding)

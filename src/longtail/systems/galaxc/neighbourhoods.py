@@ -35,6 +35,8 @@ class Neighbourhoods:
         sees_labels = rng.random(n) >= config.near
         rows = np.repeat(np.arange(n), np.diff(Y.indptr))
         visible = sees_labels[rows] & (rng.random(Y.nnz) >= config.mask_positive)
+        # A document that is one of its own labels does not see itself.
+        visible &= self.node_of_label[Y.indices] != rows
         shown = first_visible(rows, self.node_of_label[Y.indices], visible, rng.random(Y.nnz), n, links)
         others = self.near
         if not config.fill:

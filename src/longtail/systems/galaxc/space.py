@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,6 +20,9 @@ NEAR_EFFORT = 100
 
 ALIKE = 0.9
 """The cosine from which on a document with the id of another one is that other one."""
+
+ALIKE_SHARED = 0.5
+"""The same where the other one is a label too: its node is between two texts, and ids are no mere numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,8 +43,12 @@ class Space:
     labels_of: csr_array
     ids: list[str]
     _row_of_id: dict[str, int] = field(init=False)
+    _is_label: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
+        is_label = np.zeros(len(self.vectors), bool)
+        is_label[self.graph.node_of_label] = True
+        object.__setattr__(self, "_is_label", is_label)
         object.__setattr__(self, "_row_of_id", {id_: i for i, id_ in enumerate(self.ids)})
 
     @classmethod
@@ -70,10 +79,8 @@ class Space:
             vectors = unit(vectors)
             edges = None
             if train.edges is not None and config.auxiliary == "train":
-                a, b, _ = train.edges.located(
-                    node_numbers(train.documents.ids, train.labels.ids, node_of_label)
-                )
-                edges = (a, b)
+                known = node_numbers(train.documents.ids, range(n), train.labels.ids, node_of_label)
+                edges = train.edges.located(known)[:2]
             graph = joint_graph(
                 Y,
                 same=same,
@@ -83,11 +90,16 @@ class Space:
                 vectors=vectors,
             )
             index = AnnIndex.build(vectors, run=run)
+            vectors = rows_of(index)
         labels_of = csr_array(
             (Y.data, Y.indices, np.append(Y.indptr, np.full(n_nodes - n, Y.indptr[-1]))),
             shape=(n_nodes, n_labels),
         )
         return cls(vectors, graph, index, labels_of, list(train.documents.ids))
+
+    def has(self, id_: str) -> bool:
+        """Whether there is a document with this id."""
+        return id_ in self._row_of_id
 
     def near(self, queries: np.ndarray, k: int, self_nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest nodes of each query, without its own one, and their cosines; -1 and 0 if there are fewer.
@@ -116,22 +128,31 @@ class Space:
         """
         rows = np.array([self._row_of_id.get(id_, -1) for id_ in ids], np.int64)
         nodes = np.where(rows >= 0, self.graph.node_of_document[rows], -1)
-        alike = np.einsum("ij,ij->i", self.vectors[nodes], vectors) > ALIKE
+        least = np.where(self._is_label[nodes], ALIKE_SHARED, ALIKE)
+        alike = np.einsum("ij,ij->i", self.vectors[nodes], vectors) > least
         return np.where((nodes >= 0) & alike, nodes, -1)
 
     def linked(self, ids: list[str], edges: Edges, label_ids: list[str], links: int) -> np.ndarray:
-        """The nodes that each document is linked to, the strongest first, int32 [n, links], -1 padded."""
-        known = node_numbers(self.ids, label_ids, self.graph.node_of_label)
+        """The nodes that each document is linked to, the strongest first, int32 [n, links], -1 padded.
+
+        A node that is linked twice is there once, and none is linked to itself.
+        """
+        graph = self.graph
+        known = node_numbers(self.ids, graph.node_of_document, label_ids, graph.node_of_label)
         place = {id_: i for i, id_ in enumerate(ids)}
         pairs = [
             (place[a], known[b], w)
             for one, two in ((edges.sources, edges.targets), (edges.targets, edges.sources))
             for a, b, w in zip(one, two, edges.weights, strict=True)
-            if a in place and b in known
+            if a in place and b in known and known.get(a) != known[b]
         ]
         out = np.full((len(ids), links), -1, np.int32)
         if pairs:
             rows, nodes, weights = (np.array(column) for column in zip(*pairs, strict=True))
+            order = np.lexsort((-weights, nodes, rows))
+            rows, nodes, weights = rows[order], nodes[order], weights[order]
+            fresh = np.append(True, (np.diff(rows) != 0) | (np.diff(nodes) != 0))
+            rows, nodes, weights = rows[fresh], nodes[fresh], weights[fresh]
             order = np.lexsort((nodes, -weights, rows))
             rows, nodes = rows[order], nodes[order]
             place_in_row = np.arange(len(rows)) - np.searchsorted(rows, rows)
@@ -143,21 +164,32 @@ class Space:
         self, ids: list[str], vectors: np.ndarray, neighbours: np.ndarray, Y: csr_array
     ) -> Space:
         """The space with further documents, joined with these nodes [n, m] (-1: none); Y is [n, L]."""
+        index = self.index.add(vectors)
         return replace(
             self,
-            vectors=np.concatenate([self.vectors, vectors]),
+            vectors=rows_of(index),
             graph=extended(self.graph, neighbours),
-            index=self.index.add(vectors),
+            index=index,
             labels_of=csr_array(vstack([self.labels_of, Y], format="csr")),
             ids=[*self.ids, *ids],
         )
 
 
-def node_numbers(document_ids: list[str], label_ids: list[str], node_of_label: np.ndarray) -> dict[str, int]:
+def rows_of(index: AnnIndex) -> np.ndarray:
+    """The vectors of all rows of an index, float32 [n, D]: a model folder has them there and nowhere else."""
+    rows = np.zeros((len(index), index.width), np.float32)
+    there = index.node >= 0
+    rows[there] = index.vectors[index.node[there]]
+    return rows
+
+
+def node_numbers(
+    document_ids: list[str], document_nodes: Iterable[int], label_ids: list[str], label_nodes: Iterable[int]
+) -> dict[str, int]:
     """The node of each id; an id that a document and a label share is the document's."""
     return {
-        **{id_: int(node) for id_, node in zip(label_ids, node_of_label, strict=True)},
-        **{id_: i for i, id_ in enumerate(document_ids)},
+        **{id_: int(node) for id_, node in zip(label_ids, label_nodes, strict=True)},
+        **{id_: int(node) for id_, node in zip(document_ids, document_nodes, strict=True)},
     }
 
 
@@ -191,19 +223,26 @@ def unit(rows: np.ndarray) -> np.ndarray:
 
 
 def _with_same_texts(train: Dataset, own: np.ndarray) -> np.ndarray:
-    """The label that a document is, by its id or by its text; texts that several have name none."""
-    first: dict[str, int] = {}
-    twice: set[str] = set()
-    for label, text in enumerate(train.labels.texts):
-        key = " ".join(text.lower().split())
-        twice.update([key] if key in first else [])
-        first.setdefault(key, label)
+    """The label that a document is, by its id or by its text.
+
+    Texts that several have name none, and a document is none of its own answers.
+    """
+    label_keys = [_key(text) for text in train.labels.texts]
+    document_keys = [_key(text) for text in train.documents.joined(("title",))]
+    several = [Counter(keys) for keys in (label_keys, document_keys)]
+    label_of = {key: i for i, key in enumerate(label_keys) if key and several[0][key] == 1}
     same = own.copy()
     taken = set(own[own >= 0].tolist())
-    for row, title in enumerate(train.documents.titles):
-        key = " ".join(title.lower().split())
-        label = first.get(key, -1) if key and key not in twice else -1
-        if same[row] < 0 and label >= 0 and label not in taken:
+    for row, key in enumerate(document_keys):
+        label = label_of.get(key, -1)
+        if label >= 0 and several[1][key] == 1 and same[row] < 0 and label not in taken:
             same[row] = label
-            taken.add(label)
+    rows = np.flatnonzero((same >= 0) & (own < 0))
+    answers = np.asarray(train.Y[rows, same[rows]]).ravel() != 0
+    same[rows[answers]] = -1
     return same
+
+
+def _key(text: str) -> str:
+    """A text without capitals and without regard to spaces."""
+    return " ".join(text.lower().split())

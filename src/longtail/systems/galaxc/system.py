@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -15,7 +15,8 @@ from longtail.errors import MissingPackageError, ModelIntegrityError, UsageError
 from longtail.evaluation.insight import Insight
 from longtail.run import Run
 from longtail.shortlist.ann import AnnIndex
-from longtail.storage import VerifiedFolder, read_arrays, read_json, write_arrays, write_json
+from longtail.shortlist.layered import LayeredWeights
+from longtail.storage import VerifiedFolder, checks, read_arrays, read_json, write_arrays, write_json
 from longtail.systems.base import Capabilities, System
 from longtail.systems.common.label_texts import LabelTexts
 from longtail.systems.common.prior import Prior
@@ -25,7 +26,7 @@ from longtail.systems.galaxc.attention_insight import attention_by_frequency
 from longtail.systems.galaxc.config import GalaxcConfig
 from longtail.systems.galaxc.folded import Folded, Queries
 from longtail.systems.galaxc.initial import Initial
-from longtail.systems.galaxc.space import Space, first_of, no_pairs
+from longtail.systems.galaxc.space import Space, first_of, no_pairs, rows_of
 from longtail.systems.galaxc.weights import Weights
 from longtail.text.tfidf import TfidfFeatures
 from longtail.types import Dataset, Documents, DocumentsLike, Edges, TopK
@@ -128,15 +129,18 @@ class Galaxc(System):
         documents = Documents.of(documents)
         self._check_documents(documents)
         space, links = self.folded_.space, self.config.graph.links
-        twice = [id_ for id_, n in Counter([*space.ids, *set(documents.ids)]).items() if n > 1]
-        twice = twice or [id_ for id_, n in Counter(documents.ids).items() if n > 1]
-        if twice:
-            raise UsageError(f"a document with the id {twice[0]!r} is in the graph already: ids must differ")
+        known = next((id_ for id_ in documents.ids if space.has(id_)), None)
+        if known is not None:
+            raise UsageError(f"a document with the id {known!r} is in the graph already: ids must differ")
+        twice = next((id_ for id_, n in Counter(documents.ids).items() if n > 1), None)
+        if twice is not None:
+            raise UsageError(f"two documents have the id {twice!r}: ids must differ")
         if not len(documents):
             return self
         Y = no_pairs(len(documents), len(self.labels_))
         if data is not None:
             Y = csr_array(data.relabelled(self.labels_.extended(data.labels.ids)).Y[:, : len(self.labels_)])
+            Y.data[:] = 1
         _, vectors = self._embedded(documents)
         near, _ = space.near(vectors, links, np.full(len(vectors), -1))
         counts = np.diff(Y.indptr)
@@ -166,6 +170,7 @@ class Galaxc(System):
     def similar_documents(self, documents: DocumentsLike, *, k: int = 10) -> list[list[tuple[str, float]]]:
         """The documents of the graph that are most alike: ids and cosines of initial embeddings, the best first."""
         self._check_fitted()
+        _check_k(k)
         documents = Documents.of(documents)
         self._check_documents(documents)
         space = self.folded_.space
@@ -180,22 +185,21 @@ class Galaxc(System):
                 [(name[node], float(c)) for node, c in zip(row, cos, strict=True) if node in name][:k]
                 for row, cos in zip(near.tolist(), cosines.tolist(), strict=True)
             ]
-            # Labels are among what is near: look further until there are enough documents.
-            if wide >= space.graph.n_nodes or all(len(row) == k for row in found):
+            # Labels are among what is near: look further until there are enough documents, or no more nodes.
+            short = np.array([len(row) < k for row in found], bool)
+            if wide >= space.graph.n_nodes or not (short & (near >= 0).all(axis=1)).any():
                 return found
             wide *= 4
 
     def similar_labels(self, labels: list[str], *, k: int = 10) -> list[list[tuple[str, float]]]:
         """The labels whose embeddings are most alike those of these labels: ids and cosines, the best first."""
         self._check_fitted()
+        _check_k(k)
         unknown = next((label for label in labels if label not in self.labels_.index), None)
         if unknown is not None:
             raise UsageError(f"the model has no label {unknown!r}")
         rows = np.array([self.labels_.index[label] for label in labels], np.int64)
-        index = self.folded_.labels
-        at = index.node[rows]
-        queries = np.where((at >= 0)[:, None], index.vectors[at], np.float32(0))
-        near, cosines = index.search(queries, min(k + 1, len(self.labels_)))
+        near, cosines = self.folded_.similar_labels(rows, min(k + 1, len(self.labels_)))
         return [
             [(self.labels_.ids[i], float(c)) for i, c in zip(row, cos, strict=True) if i >= 0 and i != own][
                 :k
@@ -248,10 +252,9 @@ class Galaxc(System):
             resolutions=config.resolutions,
         )
         width = weights.classifiers.shape[1]
+        self._check_width(folder, width)
         nodes = AnnIndex.load(folder.path("nodes.safetensors"), n=len(weights.graph_indptr) - 1, width=width)
-        vectors = np.zeros((len(nodes), width), np.float32)
-        vectors[nodes.node >= 0] = nodes.vectors[nodes.node[nodes.node >= 0]]
-        space = Space(vectors, weights.graph, nodes, weights.labels_of, ids)
+        space = Space(rows_of(nodes), weights.graph, nodes, weights.labels_of, ids)
         key_width = width + (self.config.shortlist.embedding == "classifier")
         labels = AnnIndex.load(folder.path("labels.safetensors"), n=len(self.labels_), width=key_width)
         texts = LabelTexts.load(
@@ -259,7 +262,37 @@ class Galaxc(System):
         )
         layered = None
         if config.encoder != "galaxc":
-            layered = read_arrays(folder.path("encoder.safetensors"))
+            layered = self._load_encoder(folder.path("encoder.safetensors"), config.encoder, width)
         self.witness_ = Witness.load(folder.sub("linear"), self.labels_)
         self.folded_ = Folded(weights, space, labels, texts, self.config, layered)
         self._prior = None
+
+    def _check_width(self, folder: VerifiedFolder, width: int) -> None:
+        """Token embeddings or feature rows must be as long as what was learnt with them."""
+        if self.initial_.encoder is not None:
+            return
+        tokens = self.initial_.tokens
+        found = self.n_columns_ if tokens is None else tokens.shape[1]
+        if found != width:
+            raise ModelIntegrityError(
+                f"{folder.root}: initial embeddings have {found} numbers each, but the classifiers {width}"
+            )
+
+    def _load_encoder(
+        self, path: Path, kind: Literal["gin", "graphsage"], width: int
+    ) -> dict[str, np.ndarray]:
+        """The weights of a graph encoder, once they fit the others."""
+        arrays = dict(read_arrays(path))
+        with checks.of_file(path):
+            found = LayeredWeights.of(kind, arrays)
+            hops = len(self.config.graph.fanouts)
+            if (len(found.hops), found.width) != (hops, width):
+                raise ModelIntegrityError(
+                    f"the graph encoder has {len(found.hops)} hops of width {found.width}, not {hops} of {width}"
+                )
+        return arrays
+
+
+def _check_k(k: int) -> None:
+    if k < 1:
+        raise UsageError(f"k must be at least 1, not {k}")

@@ -128,6 +128,8 @@ class Learn(Task):
         for part in (network.convolution, network.layered, network.documents, network.labels):
             if part is not None:
                 part.requires_grad_(not self.refines)
+        if network.labels is not None:
+            network.gate.requires_grad_(not self.refines)
         self._lists = np.empty((0, 0), np.int32)
         self._look = Look(network, space, self.fanouts, 0)
         self._label_terms: np.ndarray | None = None

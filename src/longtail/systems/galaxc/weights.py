@@ -87,6 +87,9 @@ class Weights:
         return weights
 
     def _check(self, n_labels: int, n_documents: int, hops: int, resolutions: int) -> None:
+        flat = next((name for name, array in self.arrays().items() if array.ndim == 0), None)
+        if flat is not None:
+            raise ModelIntegrityError(f"{flat} must be an array, not a single number")
         for name, shape in self._shapes(n_labels, n_documents, hops, resolutions).items():
             array = getattr(self, name)
             if array.shape != shape or array.dtype != np.float32:
