@@ -20,7 +20,7 @@ def transformed(x: np.ndarray, matrices: np.ndarray, shifts: np.ndarray) -> np.n
     Shapes:
         x float32 [n, K, D], matrices float32 [K, D, D], shifts float32 [K, D] -> float32 [n, K, D]
     """
-    if x.shape[1:] != shifts.shape or matrices.shape != (*shifts.shape, x.shape[2]):
+    if x.ndim != 3 or x.shape[1:] != shifts.shape or matrices.shape != (*shifts.shape, x.shape[2]):
         raise UsageError(
             f"weights {matrices.shape} and {shifts.shape} do not fit embeddings {x.shape} in resolutions or width"
         )
@@ -38,8 +38,9 @@ def attended(
     Shapes:
         x float32 [n, K, D], classifiers float32 [L, D], attention float32 [L, K]
     """
-    fits = x.shape[1:] == (attention.shape[1], classifiers.shape[1]) and len(x) == len(candidates)
-    if not fits:
+    n_labels, width = classifiers.shape
+    fits = x.shape == (len(candidates), attention.shape[1], width) and len(attention) == n_labels
+    if not fits or candidates.ids.max(initial=-1) >= n_labels:
         raise UsageError(
             f"embeddings {x.shape} do not fit candidates of {len(candidates)} documents, classifiers "
             f"{classifiers.shape} and attention {attention.shape}"

@@ -111,3 +111,61 @@ def test_labels_that_are_in_every_batch_need_no_correction() -> None:
         offset = loss_of(loss="grank", corrected=True, random=random).offset
         assert offset is not None
         np.testing.assert_allclose(offset, 0, atol=1e-6)
+
+
+# --- labels that a document is not asked for ------------------------------------------------------------------
+
+
+def unasked_of(loss: LabelLoss, rows: list[list[int]]) -> LabelLoss:
+    marks = np.zeros(Y.shape, bool)
+    for row, labels in enumerate(rows):
+        marks[row, labels] = True
+    loss.unasked = csr_array(marks)
+    return loss
+
+
+def test_what_is_not_asked_for_is_neither_right_nor_wrong() -> None:
+    loss = unasked_of(loss_of(), [[4], [], [5], [0, 2]])
+    for rows in ((0, 1, 2, 3), (3, 0)):
+        columns, positive, negative = groups(loss, batch_of(*rows))
+        neither = [{columns[j] for j in np.flatnonzero(row)} for row in ~positive & ~negative]
+        assert neither == [[{4}, set(), {5}, {0, 2}][row] for row in rows]
+        expected = Y.toarray()[np.ix_(rows, columns)] > 0
+        assert (positive == expected & ~(~positive & ~negative)).all()
+
+
+def test_what_is_not_asked_for_stays_in_play_for_others() -> None:
+    # Label 4 is an answer of both documents, and the first knows it already.
+    columns, positive, _ = groups(unasked_of(loss_of(lists=None), [[4], [], [], []]), batch_of(0, 1))
+    assert columns == [0, 1, 4]
+    assert positive.tolist() == [[1, 0, 0], [0, 1, 1]]
+    # Nothing happens to labels that are not in play.
+    columns, positive, negative = groups(
+        unasked_of(loss_of(lists=None), [[2, 3], [], [], []]), batch_of(0, 1)
+    )
+    assert columns == [0, 1, 4]
+    assert (positive | negative).all()
+
+
+def test_own_labels_and_those_not_asked_for_go_together() -> None:
+    loss = unasked_of(loss_of(own=OWN, scope="own"), [[0], [], [], []])
+    columns, positive, negative = groups(loss, batch_of(0))
+    assert {columns[j] for j in np.flatnonzero(positive[0])} == {4}
+    assert {columns[j] for j in np.flatnonzero(negative[0])} == {1, 5}
+
+
+def test_what_is_not_asked_for_does_not_move_the_loss() -> None:
+    kinds: tuple[Loss, ...] = ("bce", "grank", "softmax")
+    for kind in kinds:
+        loss = unasked_of(loss_of(loss=kind, corrected=True, random=6), [[0, 4], [4], [], []])
+        question = loss.draw(batch_of(0, 1, 2, 3), torch.device("cpu"))
+        scores = torch.randn((4, 6), generator=torch.Generator().manual_seed(0), requires_grad=True)
+        value = loss(scores, question)
+        value.backward()
+        assert torch.isfinite(value)
+        assert scores.grad is not None
+        assert torch.isfinite(scores.grad).all()
+        # Scores of labels that a document is not asked for are of no account, and a document may be left with none.
+        assert scores.grad[0, [0, 4]].tolist() == [0, 0]
+        assert scores.grad[1, 4] == 0
+        assert (scores.grad[3] != 0).any()

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from longtail.evaluation import evaluate
 from longtail.systems.common import validation
-from longtail.systems.common.validation import Held, figures
+from longtail.systems.common.validation import Held, figures, figures_of
 from longtail.types import Dataset, Documents, LabelSet, TopK
 
 NAMES = ("P@1", "P@5", "PSP@1", "PSP@5", "R@10")
@@ -67,3 +67,46 @@ def test_some_rows_are_rows_of_everything() -> None:
     assert held.left_out is not None
     assert (part.left_out.toarray() == held.left_out.toarray()[rows]).all()
     assert part.X.shape == (2, 3)
+
+
+def test_numbers_of_a_sample_are_those_of_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    held, _ = held_out(500, 10, filtered=False)
+    assert held.sample_rows(500, 0).tolist() == list(range(500))
+    rows = held.sample_rows(40, 3)
+    assert len(set(rows.tolist())) == 40
+    assert (np.diff(rows) > 0).all()
+    assert (rows == held.sample_rows(40, 3)).all()
+    assert (rows != held.sample_rows(40, 4)).any()
+    assert (held.Y[rows] != held.sample(40, 3).Y).nnz == 0
+    # A score that is three times as costly allows a third as many, but never so few that figures say nothing.
+    monkeypatch.setattr(validation, "MOST_SCORES", 4500)
+    assert [len(held.some_rows(0, cost)) for cost in (1, 2, 3)] == [450, 225, 200]
+    assert (held.Y[held.some_rows(0)] != held.some(0).Y).nnz == 0
+
+
+@pytest.mark.parametrize("filtered", [False, True])
+def test_scores_may_come_block_by_block_from_anywhere(filtered: bool) -> None:
+    held, _ = held_out(600, 30, filtered)
+    rng = np.random.default_rng(1)
+    documents, classifiers = rng.standard_normal((600, 5)), rng.standard_normal((30, 5))
+    asked: list[int] = []
+
+    def scored(rows: slice) -> np.ndarray:
+        part = documents[rows] @ classifiers.T
+        asked.append(len(part))
+        return np.asarray(part)
+
+    assert figures_of(scored, held) == figures(documents, classifiers, held)
+    assert sum(asked) == 600
+
+
+def test_labels_that_do_not_count_are_no_answers() -> None:
+    n_labels = 12
+    Y = csr_array(np.eye(2, n_labels, dtype=np.float32))
+    left_out = csr_array(np.eye(2, n_labels, k=5, dtype=np.float32))
+    held = Held(csr_array((2, 3), dtype=np.float32), Y, left_out, np.ones(n_labels), 10)
+    # What does not count has the highest score, and then comes the right answer.
+    scores = 2 * left_out.toarray() + Y.toarray()
+    found = figures_of(lambda rows: scores[rows].copy(), held)
+    assert found["P@1"] == found["PSP@1"] == found["R@10"] == 100
+    assert found["P@5"] == pytest.approx(20)

@@ -1,4 +1,4 @@
-"""What ECLARE learns from: own labels, texts that the graph has smoothed, words that stand in for a text."""
+"""What ECLARE learns from: rows of one vocabulary, the label graph, texts that it has smoothed."""
 
 from __future__ import annotations
 
@@ -9,31 +9,15 @@ import pytest
 from scipy.sparse import csr_array
 
 from longtail.run import Run
-from longtail.systems.common.rows import own_labels, strongest_terms
+from longtail.systems.common.rows import strongest_terms
 from longtail.systems.eclare.config import ClassifierConfig
 from longtail.systems.eclare.inputs import Inputs, smoothed_texts
-from longtail.types import Dataset, Document, Documents, LabelSet
 from tests.planted import Parts
 from tests.systems.eclare.worlds import config_of
 
 
 def sparse(rows: list[list[float]]) -> csr_array:
     return csr_array(np.array(rows, np.float32))
-
-
-def with_ids(ids: list[str], tags: list[list[str]], labels: list[str]) -> Dataset:
-    documents = Documents.of([Document(name, text=f"text {name}") for name in ids])
-    return Dataset.from_texts(documents, tags, {label: f"label {label}" for label in labels})
-
-
-def test_a_document_that_is_a_label_knows_its_own() -> None:
-    data = with_ids(["a", "b", "z"], [["b"], ["c"], ["a"]], ["a", "b", "c"])
-    assert own_labels(data).tolist() == [0, 1, -1]
-
-
-def test_ids_that_mean_something_else_make_no_own_labels() -> None:
-    data = with_ids(["a", "b", "z"], [["b"], ["b", "c"], ["a"]], ["a", "b", "c"])
-    assert own_labels(data).tolist() == [-1, -1, -1]
 
 
 def test_smoothed_texts_are_powers_of_the_graph_times_the_texts() -> None:
@@ -73,26 +57,6 @@ def test_documents_and_label_texts_share_unit_rows_of_one_vocabulary(tiny: Parts
     assert (np.diff(inputs.Z.indptr) > 0).all()
 
 
-def test_a_label_without_text_has_the_mean_of_its_documents() -> None:
-    data = Dataset.from_texts(
-        ["red apple", "red pear", "blue plum"],
-        [["mute"], ["mute", "pear"], ["pear"]],
-        {"mute": "", "pear": "pear", "lost": ""},
-    )
-    run = Run()
-    inputs = Inputs.of(data, config_of(), run)
-    assert run.messages == ["2 labels have no text: the words of their documents stand in for it"]
-    mean = (inputs.X[[0]] + inputs.X[[1]]).toarray()[0]
-    np.testing.assert_allclose(inputs.Z.toarray()[0], mean / np.linalg.norm(mean), rtol=1e-5)
-    np.testing.assert_array_equal(inputs.Z.toarray()[1], inputs.features.transform(["pear"]).toarray()[0])
-    assert inputs.Z[[2]].nnz == 0
-    # What every label has is said of nobody.
-    run = Run()
-    named = LabelSet(data.labels.ids, ["mute", "pear", "lost"])
-    Inputs.of(replace(data, labels=named), config_of(), run)
-    assert run.messages == []
-
-
 def test_the_graph_comes_from_training_rows_alone(tiny: Parts) -> None:
     config = config_of()
     before = Inputs.of(tiny.train, config, Run()).G
@@ -101,14 +65,6 @@ def test_the_graph_comes_from_training_rows_alone(tiny: Parts) -> None:
     # Weights of labels are not looked at: the graph is of which labels a document has.
     heavier = replace(tiny.train, Y=csr_array(tiny.train.Y * np.float32(3)))
     assert (before != Inputs.of(heavier, config, Run()).G).nnz == 0
-
-
-def test_a_text_without_words_is_none() -> None:
-    data = Dataset.from_texts(["red apple", "pear"], [["odd"], ["pear"]], {"odd": "?!", "pear": "pear"})
-    run = Run()
-    inputs = Inputs.of(data, config_of(), run)
-    assert len(run.messages) == 1
-    np.testing.assert_allclose(inputs.Z.toarray()[0], inputs.X.toarray()[0], rtol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from longtail.run import Run
 from longtail.shortlist.embedding import Embedding
 from longtail.systems.common.validation import figures
 from longtail.systems.eclare import learning, modules
-from longtail.systems.eclare.learning import fingerprint, held_documents, learn
+from longtail.systems.eclare.learning import fingerprint, learn
 from longtail.systems.eclare.system import Eclare
 from longtail.types import Dataset
 from tests.planted import Parts
@@ -43,19 +43,6 @@ def test_validation_labels_teach_the_score_and_choose_the_epoch_and_nothing_else
     )
     differ = {name for name in one if not np.array_equal(one[name], other[name])}
     assert differ == {"fusion_weights", "fusion_start"}
-
-
-def test_validation_documents_are_counted_in_the_labels_of_training(tiny: Parts) -> None:
-    course = course_of(tiny)
-    more = tiny.valid.relabelled(tiny.valid.labels.extended(["else"]))
-    pairs = csr_array((np.ones(3, np.float32), ([0, 1, 2], tiny.valid.Y.indices[:3])), shape=more.Y.shape)
-    held = held_documents(replace(more, filtered=pairs), course.inputs, course.config, None)
-    assert held.Y.shape == (len(tiny.valid), 40)
-    assert held.left_out is not None
-    expected = (tiny.valid.Y.toarray() > 0) & (pairs.toarray()[:, :40] == 0)
-    assert (held.Y.toarray() == expected).all()
-    assert (held.train_counts == tiny.train.label_counts).all()
-    assert held.n_train == len(tiny.train)
 
 
 def test_with_validation_data_the_best_epoch_is_kept(tiny: Parts) -> None:
@@ -96,10 +83,6 @@ def test_without_validation_data_some_documents_are_held_out(
         "no validation data: 100 training documents were held out to learn the score from"
     )
     assert "clusters of labels lose" in run.messages[1]
-    rest, out = learning.held_out(tiny.train, seed=0)
-    assert sorted([*rest.documents.ids, *out.documents.ids]) == sorted(tiny.train.documents.ids)
-    assert learning.held_out(tiny.train, seed=0)[1].documents.ids == out.documents.ids
-    assert learning.held_out(tiny.train, seed=1)[1].documents.ids != out.documents.ids
     # The paper's product has nothing to learn.
     run = Run()
     assert learn(tiny.train, None, config_of(epochs=1, score="product"), run)[0].X.shape[0] == len(tiny.train)

@@ -89,7 +89,11 @@ def own_labels(train: Dataset) -> np.ndarray:
 
 def with_centroids(Z: csr_array, X: csr_array, Y: csr_array, missing: np.ndarray) -> csr_array:
     """Label texts, with the mean of their documents where ``missing``."""
-    centroids = strongest_terms(label_centroids(X, Y), 128)
+    if 2 * X.nnz > X.shape[0] * X.shape[1]:
+        # Dense rows are no bags of words: without some of its numbers, a mean points elsewhere.
+        centroids = label_centroids(X, Y, keep=X.shape[1])
+    else:
+        centroids = strongest_terms(label_centroids(X, Y), 128)
     keep = diags_array((~missing).astype(np.float32))
     fill = diags_array(missing.astype(np.float32))
     return unit_rows(csr_array(keep @ Z + fill @ centroids))

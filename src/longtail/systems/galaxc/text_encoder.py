@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from longtail.errors import MissingPackageError, UsageError
+from longtail.errors import MissingPackageError, ModelIntegrityError, UsageError
 
 if TYPE_CHECKING:
     from longtail.storage import VerifiedFolder
@@ -18,6 +18,8 @@ LONGEST = 256
 """Tokens of a text that are read at most."""
 SUFFIXES = (".json", ".txt", ".model", ".safetensors")
 """Files of an encoder's folder that a model keeps: settings, vocabulary, weights. No code, no pickles."""
+VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
+"""Any of these is a tokenizer's vocabulary; without one, transformers would take every word for unknown."""
 
 
 class TextEncoder:
@@ -33,7 +35,8 @@ class TextEncoder:
     @classmethod
     def of(cls, folder: Path) -> Self:
         """The encoder in a folder that a user names."""
-        if not (folder / "config.json").is_file() or not (folder / "model.safetensors").is_file():
+        whole = all((folder / name).is_file() for name in ("config.json", "model.safetensors"))
+        if not whole or not any(any(folder.glob(name)) for name in VOCABULARIES):
             raise UsageError(
                 f"{folder} is no folder of a transformer: it needs config.json, model.safetensors and a tokenizer"
             )
@@ -44,7 +47,7 @@ class TextEncoder:
         """The copy in a model folder."""
         part = folder.sub("encoder")
         if part is None:
-            raise UsageError(f"{folder.root}: the encoder is missing")
+            raise ModelIntegrityError(f"{folder.root}: the encoder is missing")
         return cls([part.path(name) for name in sorted(part.files)])
 
     def save(self, folder: Path) -> None:
@@ -58,6 +61,10 @@ class TextEncoder:
         import torch
 
         tokenizer, model = self._read()
+        # A transformer has no place for tokens beyond what it was trained with.
+        longest = min(
+            LONGEST, tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", LONGEST)
+        )
         # Texts of alike length together: less padding.
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         out = np.empty((len(texts), model.config.hidden_size), np.float32)
@@ -68,7 +75,7 @@ class TextEncoder:
                     [texts[i] for i in some],
                     padding=True,
                     truncation=True,
-                    max_length=LONGEST,
+                    max_length=longest,
                     return_tensors="pt",
                 )
                 states = model(**inputs).last_hidden_state
@@ -85,7 +92,13 @@ class TextEncoder:
                     "transformers", extra="encoders", purpose="a pre-trained encoder"
                 ) from None
             folder = self.files[0].parent
-            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            model = AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True)
-            self._parts = (tokenizer, model.eval())
+            safe = {"local_files_only": True, "trust_remote_code": False}
+            try:
+                tokenizer = AutoTokenizer.from_pretrained(folder, **safe)
+                model = AutoModel.from_pretrained(folder, use_safetensors=True, **safe)
+            except Exception as error:
+                reason = str(error).strip().split("\n")[0]
+                raise UsageError(f"the transformer in {folder} cannot be read: {reason}") from error
+            # Weights may be stored in half precision; a processor is best at single.
+            self._parts = (tokenizer, model.float().eval())
         return self._parts
