@@ -238,8 +238,8 @@ def _with_same_texts(train: Dataset, own: np.ndarray) -> np.ndarray:
         if label >= 0 and several[1][key] == 1 and same[row] < 0 and label not in taken:
             same[row] = label
     rows = np.flatnonzero((same >= 0) & (own < 0))
-    answers = np.asarray(train.Y[rows, same[rows]]).ravel() != 0
-    same[rows[answers]] = -1
+    if len(rows):
+        same[rows[np.asarray(train.Y[rows, same[rows]]).ravel() != 0]] = -1
     return same
 
 

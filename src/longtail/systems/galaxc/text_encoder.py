@@ -87,18 +87,24 @@ class TextEncoder:
         if self._parts is None:
             try:
                 from transformers import AutoModel, AutoTokenizer
+                from transformers.utils import logging as chatter
             except ModuleNotFoundError:
                 raise MissingPackageError(
                     "transformers", extra="encoders", purpose="a pre-trained encoder"
                 ) from None
             folder = self.files[0].parent
             safe = {"local_files_only": True, "trust_remote_code": False}
+            bars = chatter.is_progress_bar_enabled()
+            chatter.disable_progress_bar()
             try:
                 tokenizer = AutoTokenizer.from_pretrained(folder, **safe)
                 model = AutoModel.from_pretrained(folder, use_safetensors=True, **safe)
             except Exception as error:
                 reason = str(error).strip().split("\n")[0]
                 raise UsageError(f"the transformer in {folder} cannot be read: {reason}") from error
+            finally:
+                if bars:
+                    chatter.enable_progress_bar()
             # Weights may be stored in half precision; a processor is best at single.
             self._parts = (tokenizer, model.float().eval())
         return self._parts
