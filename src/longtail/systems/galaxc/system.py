@@ -232,7 +232,9 @@ class Galaxc(System):
 
     def _load_parts(self, folder: VerifiedFolder) -> None:
         graph = read_json(folder.path("graph.json"))
-        ids, columns = graph.get("documents"), graph.get("columns")
+        ids, columns = (
+            graph.get(name) if isinstance(graph, dict) else None for name in ("documents", "columns")
+        )
         if (
             not isinstance(ids, list)
             or not all(isinstance(i, str) for i in ids)
