@@ -1,6 +1,6 @@
 """How a system's cost grows with the labels: python -m benchmarks.scaling --labels 10000,100000.
 
-Synthetic data with two documents a label, one epoch a stage; each size in a process of its own. With --json the
+Synthetic data, one epoch a stage; each size in a process of its own. With --json the
 rows are kept, together with those that the file has of other sizes; with --plot all of them become a picture.
 """
 
@@ -34,9 +34,9 @@ ALONE = 200
 """Documents that are asked for one by one."""
 
 
-def measure(system: str, n_labels: int, settings: Sequence[str]) -> dict[str, Any]:
+def measure(system: str, n_labels: int, per_label: float, settings: Sequence[str]) -> dict[str, Any]:
     """Train and predict at one size, in this process."""
-    data = catalogue.build("synthetic", n_labels=n_labels, n_documents=2 * n_labels)
+    data = catalogue.build("synthetic", n_labels=n_labels, n_documents=round(per_label * n_labels))
     run, watch = Run(), Stopwatch()
     valid = data["valid"].take(np.arange(min(len(data["valid"]), VALID)))
     model = create(system, parse_overrides(settings)).fit(data["train"], valid=valid, run=run)
@@ -68,6 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--labels", default="10000,100000", help="numbers of labels, with commas between them"
     )
+    parser.add_argument("--documents", type=float, default=2, help="documents a label")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting")
     parser.add_argument("--json", type=Path, help="a file that keeps the rows")
     parser.add_argument("--plot", type=Path, help="a file for a picture (SVG)")
@@ -75,11 +76,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     settings = [*(f"{stage}.epochs=1" for stage in STAGES.get(options.system, ())), *options.set]
     if options.one is not None:
-        print(json.dumps(measure(options.system, options.one, settings)))
+        print(json.dumps(measure(options.system, options.one, options.documents, settings)))
         return
     rows = json.loads(options.json.read_text()) if options.json and options.json.exists() else []
     for number, labels in enumerate(part for part in options.labels.split(",") if part):
         command = [sys.executable, "-m", "benchmarks.scaling", "--system", options.system, "--one", labels]
+        command += ["--documents", str(options.documents)]
         command += [part for value in options.set for part in ("--set", value)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         row = json.loads(done.stdout.splitlines()[-1])

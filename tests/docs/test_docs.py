@@ -115,11 +115,19 @@ def test_settings_are_those_of_the_code(page, config):
     assert rows(ROOT / "docs" / f"{page}.md") == expected, f"the rows should be\n{table(config)}"
 
 
-def test_all_settings_of_eclare_are_named():
+@pytest.mark.parametrize(
+    ("system", "stage", "written"),
+    [
+        ("eclare", r"^stages\.\w+\.", "stages.STAGE."),
+        ("galaxc", r"^(stages|initial)\.(joint|refine|surrogate|embed|rank)\.", "STAGE."),
+    ],
+)
+def test_all_settings_of_a_neural_system_are_named(system, stage, written):
     """Without defaults, which are tuned more often than the page is written."""
-    section = ECLARE.read_text(encoding="utf-8").partition("## Settings\n")[2].partition("\n## ")[0]
+    page = (ROOT / "docs" / f"{system}.md").read_text(encoding="utf-8")
+    section = page.partition("## Settings\n")[2].partition("\n## ")[0]
     named = re.findall(r"`([\w.]+)`", "\n".join(re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)))
-    every = [re.sub(r"^stages\.\w+", "stages.STAGE", s.name) for s in settings_of(create("eclare").Config)]
+    every = [re.sub(stage, written, s.name) for s in settings_of(create(system).Config)]
     assert sorted(named) == sorted({name for name in every if not name.startswith("text.")})
 
 
