@@ -86,14 +86,14 @@ class TextEncoder:
     def _read(self) -> tuple[Any, Any]:
         if self._parts is None:
             try:
-                from transformers import AutoModel, AutoTokenizer
-                from transformers.utils import logging as chatter
+                from transformers import AutoModel, AutoTokenizer, utils
             except ModuleNotFoundError:
                 raise MissingPackageError(
                     "transformers", extra="encoders", purpose="a pre-trained encoder"
                 ) from None
             folder = self.files[0].parent
             safe = {"local_files_only": True, "trust_remote_code": False}
+            chatter: Any = utils.logging
             bars = chatter.is_progress_bar_enabled()
             chatter.disable_progress_bar()
             try:
