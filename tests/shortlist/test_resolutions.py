@@ -132,9 +132,7 @@ def test_bits_do_not_depend_on_the_company(rows: list[int], n_threads: int) -> N
         (X[0], MATRICES[0], SHIFTS[0]),
     ],
 )
-def test_weights_that_do_not_fit_are_refused(
-    x: np.ndarray, matrices: np.ndarray, shifts: np.ndarray
-) -> None:
+def test_weights_that_do_not_fit_are_refused(x: np.ndarray, matrices: np.ndarray, shifts: np.ndarray) -> None:
     with pytest.raises(UsageError, match="do not fit"):
         transformed(x, matrices, shifts)
 
