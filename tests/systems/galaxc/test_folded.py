@@ -169,9 +169,7 @@ def test_a_document_of_the_graph_is_not_its_own_neighbour(
     assert lists[0, 0] == lists[1, 0] == 8
 
 
-def test_documents_that_are_tagged_together_see_each_other_only_if_asked(
-    learnt: Galaxc, tiny: Parts
-) -> None:
+def test_documents_that_are_tagged_together_see_each_other_only_if_asked(learnt: Galaxc, tiny: Parts) -> None:
     config = replace(learnt.config, graph=replace(learnt.config.graph, transductive=True))
     folded = learnt.folded_
     together = Folded(folded.weights, folded.space, folded.labels, folded.texts, config)
@@ -270,7 +268,8 @@ def test_documents_with_known_labels_have_weights_of_their_own(learnt: Galaxc, t
     for mine, fusion in ((knows, folded.warm_fusion), (~knows, folded.fusion)):
         assert np.array_equal(found[mine], fusion(candidates, evidence).scores[mine])
     assert not np.array_equal(
-        folded.fusion(candidates, evidence).scores[knows], folded.warm_fusion(candidates, evidence).scores[knows]
+        folded.fusion(candidates, evidence).scores[knows],
+        folded.warm_fusion(candidates, evidence).scores[knows],
     )
 
 

@@ -33,7 +33,7 @@ def saved_bytes(place: Path, train: Dataset, **other: Any) -> dict[str, bytes]:
     return folder_bytes(place)
 
 
-# --- what there is to learn from ----------------------------------------------------------------------------------
+# --- what there is to learn from ------------------------------------------------------------------------------
 
 
 def test_validation_labels_teach_the_score_and_choose_the_epoch_and_nothing_else(tiny: Parts) -> None:
@@ -127,7 +127,7 @@ def test_labels_that_are_shown_do_not_teach_as_wrong_or_right(
     assert warm.Y.nnz + csr_array(half_of(cold.Y, 0)).nnz == np.diff(cold.Y.indptr)[several].sum()
 
 
-# --- warm start: nothing that is hidden is learnt from --------------------------------------------------------------
+# --- warm start: nothing that is hidden is learnt from --------------------------------------------------------
 
 
 def with_other_hidden(warm: warm_start.WarmStart) -> Dataset:
@@ -197,7 +197,7 @@ def test_in_the_paper_s_protocol_test_documents_are_nodes_with_revealed_labels_a
     assert (near != nodes[:, None])[nodes >= 0].all()
 
 
-# --- stops ----------------------------------------------------------------------------------------------------------
+# --- stops ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("source", ["surrogate", "eclare"])

@@ -107,9 +107,7 @@ def test_neighbours_are_drawn_anew_each_epoch(tiny: Parts) -> None:
 
 def test_labels_that_are_seen_are_not_asked_for(tiny: Parts) -> None:
     for ask, near in ((False, 0.0), (True, 0.0), (False, 1.0)):
-        shop = workshop_of(
-            tiny.train, neighbourhood={"near": near, "mask_positive": 0.0, "ask_visible": ask}
-        )
+        shop = workshop_of(tiny.train, neighbourhood={"near": near, "mask_positive": 0.0, "ask_visible": ask})
         task = begun(task_of(shop))
         question = task.loss_function.draw(batch_of(0, 5, 9), CPU)
         assert bool(question.positive.any()) == (ask or near == 1.0)

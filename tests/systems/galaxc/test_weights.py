@@ -41,7 +41,9 @@ def test_weights_come_back(which: str, request: pytest.FixtureRequest, tmp_path:
         assert np.array_equal(other, array), name
     assert (again.labels_of != weights.labels_of).nnz == 0
     for field in fields(again.graph):
-        assert np.array_equal(getattr(again.graph, field.name), getattr(model.folded_.space.graph, field.name))
+        assert np.array_equal(
+            getattr(again.graph, field.name), getattr(model.folded_.space.graph, field.name)
+        )
 
 
 def shorter(array: np.ndarray) -> np.ndarray:

@@ -68,9 +68,7 @@ def workshop_of(train: Dataset, tokens: np.ndarray | None = None, **other: Any) 
     labels = initial(rows.Z, modules.label_texts_of(train))
     space = Space.of(train, rows.Y, rows.own, documents, labels, config.graph, run)
     around = modules.neighbourhoods(course, space, documents)
-    return Workshop(
-        course, initial, documents, space, around, modules.untrained(course, documents.shape[1])
-    )
+    return Workshop(course, initial, documents, space, around, modules.untrained(course, documents.shape[1]))
 
 
 def queries_of(model: Galaxc, documents: Any, **more: Any) -> Queries:

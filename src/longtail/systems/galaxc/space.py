@@ -13,6 +13,7 @@ from longtail.graph.joint import JointGraph, extended, joint_graph, label_nodes
 from longtail.run import Run
 from longtail.shortlist.ann import AnnIndex
 from longtail.systems.galaxc.config import GraphConfig
+from longtail.systems.galaxc.links import Links
 from longtail.types import Dataset, Edges
 
 NEAR_EFFORT = 100
@@ -101,6 +102,14 @@ class Space:
         """Whether there is a document with this id."""
         return id_ in self._row_of_id
 
+    def is_named(self, id_: str) -> bool:
+        """Whether a document of the graph has this id, and it is more than the number of the document.
+
+        Plain texts are numbered, in training and whenever some are tagged: the same number says nothing.
+        """
+        row = self._row_of_id.get(id_)
+        return row is not None and id_ != str(row)
+
     def near(self, queries: np.ndarray, k: int, self_nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest nodes of each query, without its own one, and their cosines; -1 and 0 if there are fewer.
 
@@ -132,33 +141,10 @@ class Space:
         alike = np.einsum("ij,ij->i", self.vectors[nodes], vectors) > least
         return np.where((nodes >= 0) & alike, nodes, -1)
 
-    def linked(self, ids: list[str], edges: Edges, label_ids: list[str], links: int) -> np.ndarray:
-        """The nodes that each document is linked to, the strongest first, int32 [n, links], -1 padded.
-
-        A node that is linked twice is there once, and none is linked to itself.
-        """
+    def links(self, edges: Edges, label_ids: list[str]) -> Links:
+        """Links to nodes of this space, by the ids of documents."""
         graph = self.graph
-        known = node_numbers(self.ids, graph.node_of_document, label_ids, graph.node_of_label)
-        place = {id_: i for i, id_ in enumerate(ids)}
-        pairs = [
-            (place[a], known[b], w)
-            for one, two in ((edges.sources, edges.targets), (edges.targets, edges.sources))
-            for a, b, w in zip(one, two, edges.weights, strict=True)
-            if a in place and b in known and known.get(a) != known[b]
-        ]
-        out = np.full((len(ids), links), -1, np.int32)
-        if pairs:
-            rows, nodes, weights = (np.array(column) for column in zip(*pairs, strict=True))
-            order = np.lexsort((-weights, nodes, rows))
-            rows, nodes, weights = rows[order], nodes[order], weights[order]
-            fresh = np.append(True, (np.diff(rows) != 0) | (np.diff(nodes) != 0))
-            rows, nodes, weights = rows[fresh], nodes[fresh], weights[fresh]
-            order = np.lexsort((nodes, -weights, rows))
-            rows, nodes = rows[order], nodes[order]
-            place_in_row = np.arange(len(rows)) - np.searchsorted(rows, rows)
-            few = place_in_row < links
-            out[rows[few], place_in_row[few]] = nodes[few]
-        return out
+        return Links.of(edges, node_numbers(self.ids, graph.node_of_document, label_ids, graph.node_of_label))
 
     def with_documents(
         self, ids: list[str], vectors: np.ndarray, neighbours: np.ndarray, Y: csr_array

@@ -26,6 +26,7 @@ from longtail.systems.galaxc.attention_insight import attention_by_frequency
 from longtail.systems.galaxc.config import GalaxcConfig
 from longtail.systems.galaxc.folded import Folded, Queries
 from longtail.systems.galaxc.initial import Initial
+from longtail.systems.galaxc.links import Links
 from longtail.systems.galaxc.space import Space, first_of, no_pairs, rows_of
 from longtail.systems.galaxc.weights import Weights
 from longtail.text.tfidf import TfidfFeatures
@@ -48,6 +49,7 @@ class Galaxc(System):
     witness_: Witness | None
     n_columns_: int
     _prior: Prior | None = None
+    _links: tuple[Edges, Space, Links] | None = None
 
     # --- learning -----------------------------------------------------------------------------------------
 
@@ -96,9 +98,19 @@ class Galaxc(System):
         space, graph = self.folded_.space, self.config.graph
         linked = None
         if edges is not None and graph.auxiliary != "none":
-            linked = space.linked(documents.ids, edges, self.labels_.ids, graph.links)
+            linked = self._links_of(edges).table(documents.ids, graph.links)
         linear = None if self.witness_ is None else self.witness_(documents)
-        return Queries(X, vectors, space.nodes_of(documents.ids, vectors), linked, revealed, linear)
+        nodes = np.where(
+            [space.is_named(id_) for id_ in documents.ids], space.nodes_of(documents.ids, vectors), -1
+        )
+        return Queries(X, vectors, nodes, linked, revealed, linear)
+
+    def _links_of(self, edges: Edges) -> Links:
+        """The links ready for lookup; those of the last call are kept, as batches of one call bring the same."""
+        space = self.folded_.space
+        if self._links is None or self._links[0] is not edges or self._links[1] is not space:
+            self._links = (edges, space, space.links(edges, self.labels_.ids))
+        return self._links[2]
 
     def _embedded(self, documents: Documents) -> tuple[csr_array, np.ndarray]:
         X = document_rows(self.features_, documents, self.config.fields)
