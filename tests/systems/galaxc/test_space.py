@@ -237,25 +237,25 @@ def test_links_go_both_ways_the_strongest_first() -> None:
     space = space_of(RELATED, own=[-1, 0, -1])
     links = edges_of(("new", "a", 0.2), ("y", "new", 0.9), ("new", "b", 0.5), ("other", "c", 1.0))
     labels = RELATED.labels.ids
-    assert space.linked(["new"], links, labels, 4).tolist() == [[4, 1, 0, -1]]
-    assert space.linked(["new"], links, labels, 2).tolist() == [[4, 1]]
-    assert space.linked(["x", "other", "new"], links, labels, 1).tolist() == [[-1], [2], [4]]
-    assert space.linked(["new"], edges_of(("new", "who", 1.0)), labels, 2).tolist() == [[-1, -1]]
+    assert space.links(links, labels).table(["new"], 4).tolist() == [[4, 1, 0, -1]]
+    assert space.links(links, labels).table(["new"], 2).tolist() == [[4, 1]]
+    assert space.links(links, labels).table(["x", "other", "new"], 1).tolist() == [[-1], [2], [4]]
+    assert space.links(edges_of(("new", "who", 1.0)), labels).table(["new"], 2).tolist() == [[-1, -1]]
     # Equally strong ones by their number.
     ties = edges_of(("new", "c", 1.0), ("new", "a", 1.0))
-    assert space.linked(["new"], ties, labels, 2).tolist() == [[0, 2]]
+    assert space.links(ties, labels).table(["new"], 2).tolist() == [[0, 2]]
 
 
 def test_a_link_that_is_there_twice_is_one() -> None:
     space = space_of(RELATED, own=[-1, 0, -1])
     twice = edges_of(("new", "a", 0.1), ("a", "new", 0.8), ("new", "b", 0.5), ("new", "c", 0.3))
-    assert space.linked(["new"], twice, RELATED.labels.ids, 3).tolist() == [[0, 1, 2]]
+    assert space.links(twice, RELATED.labels.ids).table(["new"], 3).tolist() == [[0, 1, 2]]
 
 
 def test_nobody_is_linked_to_oneself() -> None:
     space = space_of(RELATED, own=[-1, 0, -1])
     links = edges_of(("a", "a", 1.0), ("b", "b", 1.0), ("a", "c", 0.5))
-    assert space.linked(["a", "b", "c"], links, RELATED.labels.ids, 2).tolist() == [
+    assert space.links(links, RELATED.labels.ids).table(["a", "b", "c"], 2).tolist() == [
         [2, -1],
         [-1, -1],
         [0, -1],
@@ -279,7 +279,7 @@ def test_further_documents_are_behind_all_nodes() -> None:
     assert more.near(vectors, 1, np.full(2, -1))[0].tolist() == [[5], [6]]
     assert more.nodes_of(["m", "n", "a"], np.concatenate([vectors, space.vectors[:1]])).tolist() == [5, 6, 0]
     # Links reach them at the nodes they have.
-    assert more.linked(["new"], edges_of(("new", "m", 1.0)), RELATED.labels.ids, 2).tolist() == [[5, -1]]
+    assert more.links(edges_of(("new", "m", 1.0)), RELATED.labels.ids).table(["new"], 2).tolist() == [[5, -1]]
     # The space it was made of stays as it is.
     assert (space.graph.n_nodes, len(space.ids), space.vectors.shape) == (5, 3, (5, D))
 

@@ -32,7 +32,7 @@ class InitialConfig:
     """How the surrogate task learns."""
     embed: TrainConfig = field(default_factory=lambda: _cosine(1, 0.005))
     """How ECLARE's Module I learns (source eclare)."""
-    rank: TrainConfig = field(default_factory=lambda: _cosine(4, 0.005))
+    rank: TrainConfig = field(default_factory=lambda: _cosine(1, 0.005))
     """How ECLARE's Module IV learns (source eclare)."""
 
     def __post_init__(self) -> None:

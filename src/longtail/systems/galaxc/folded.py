@@ -140,7 +140,7 @@ class Folded:
         near, _ = self.space.near(queries.vectors, self.config.graph.links, queries.nodes)
         lists = first_of(self.config.graph.links, *self._known(queries), near)
         new = queries.nodes < 0
-        n = np.count_nonzero(new)
+        n = int(np.count_nonzero(new))
         nodes = queries.nodes.copy()
         nodes[new] = self.space.graph.n_nodes + np.arange(n)
         nothing = no_pairs(n, len(self.weights.classifiers))

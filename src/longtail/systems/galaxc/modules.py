@@ -133,7 +133,9 @@ def neighbourhoods(course: Course, space: Space, documents: np.ndarray) -> Neigh
         near, _ = space.near(documents, graph.links, nodes)
         if course.train.edges is not None and graph.auxiliary == "train":
             ids, labels = course.train.documents.ids, course.train.labels.ids
-            near = first_of(graph.links, space.linked(ids, course.train.edges, labels, graph.links), near)
+            near = first_of(
+                graph.links, space.links(course.train.edges, labels).table(ids, graph.links), near
+            )
     return Neighbourhoods(near, course.rows.Y, space.graph.node_of_label, config.neighbourhood)
 
 
