@@ -78,6 +78,10 @@ def queries_of(model: Galaxc, documents: Any, **more: Any) -> Queries:
     return replace(model._queries(Documents.of(documents), None, None), **more)
 
 
+def p_at_1(model: Galaxc, test: Dataset) -> float:
+    return float(model.evaluate(test).figures["P@1"]["value"])
+
+
 def same(one: TopK, other: TopK) -> bool:
     return bool(np.array_equal(one.labels, other.labels) and np.array_equal(one.scores, other.scores))
 
