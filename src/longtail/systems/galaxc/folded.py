@@ -227,7 +227,7 @@ class Folded:
             directions = unit(self.weights.classifiers)
             every = np.arange(len(directions), dtype=np.int32)
             index = AnnIndex(every, directions, index.links, index.effort)
-        return index.search(rows_of(index)[labels], k)
+        return index.search(rows_of(index, labels), k)
 
     def rank(self, seen: Seen, candidates: Candidates) -> Candidates:
         """The candidates with the raw scores of their classifiers."""

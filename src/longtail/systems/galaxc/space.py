@@ -161,12 +161,12 @@ class Space:
         )
 
 
-def rows_of(index: AnnIndex) -> np.ndarray:
-    """The vectors of all rows of an index, float32 [n, D]: a model folder has them there and nowhere else."""
-    rows = np.zeros((len(index), index.width), np.float32)
-    there = index.node >= 0
-    rows[there] = index.vectors[index.node[there]]
-    return rows
+def rows_of(index: AnnIndex, some: np.ndarray | None = None) -> np.ndarray:
+    """The vectors of all or some rows of an index, float32 [n, D]: a model folder has them nowhere else."""
+    nodes = index.node if some is None else index.node[some]
+    vectors = np.zeros((len(nodes), index.width), np.float32)
+    vectors[nodes >= 0] = index.vectors[nodes[nodes >= 0]]
+    return vectors
 
 
 def node_numbers(

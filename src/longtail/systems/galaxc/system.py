@@ -27,7 +27,7 @@ from longtail.systems.galaxc.config import GalaxcConfig
 from longtail.systems.galaxc.folded import Folded, Queries
 from longtail.systems.galaxc.initial import Initial
 from longtail.systems.galaxc.links import Links
-from longtail.systems.galaxc.space import Space, first_of, no_pairs, rows_of
+from longtail.systems.galaxc.space import Space, no_pairs, rows_of
 from longtail.systems.galaxc.weights import Weights
 from longtail.text.tfidf import TfidfFeatures
 from longtail.types import Dataset, Documents, DocumentsLike, Edges, TopK
@@ -108,9 +108,11 @@ class Galaxc(System):
     def _links_of(self, edges: Edges) -> Links:
         """The links ready for lookup; those of the last call are kept, as batches of one call bring the same."""
         space = self.folded_.space
-        if self._links is None or self._links[0] is not edges or self._links[1] is not space:
-            self._links = (edges, space, space.links(edges, self.labels_.ids))
-        return self._links[2]
+        kept = self._links
+        if kept is None or kept[0] is not edges or kept[1] is not space:
+            kept = self._links = (edges, space, space.links(edges, self.labels_.ids))
+        # Not what the attribute is by now: another thread may have put other links there.
+        return kept[2]
 
     def _embedded(self, documents: Documents) -> tuple[csr_array, np.ndarray]:
         X = document_rows(self.features_, documents, self.config.fields)
@@ -156,13 +158,10 @@ class Galaxc(System):
         _, vectors = self._embedded(documents)
         near, _ = space.near(vectors, links, np.full(len(vectors), -1))
         counts = np.diff(Y.indptr)
-        own = np.full((len(documents), int(counts.max(initial=0))), -1, np.int32)
+        neighbours = np.full((len(documents), max(links, int(counts.max(initial=0)))), -1, np.int32)
         rows = np.repeat(np.arange(len(documents)), counts)
-        own[rows, np.arange(Y.nnz) - Y.indptr[rows]] = space.graph.node_of_label[Y.indices]
-        neighbours = own if own.shape[1] else near
-        if own.shape[1]:
-            wide = max(own.shape[1], links)
-            neighbours = np.where((counts > 0)[:, None], first_of(wide, own), first_of(wide, near))
+        neighbours[rows, np.arange(Y.nnz) - Y.indptr[rows]] = space.graph.node_of_label[Y.indices]
+        neighbours[counts == 0, :links] = near[counts == 0]
         self._replace_space(space.with_documents(documents.ids, vectors, neighbours, Y))
         return self
 
