@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +27,8 @@ from longtail.systems.galaxc.system import Galaxc
 from longtail.types import Dataset
 from tests.planted import Parts
 from tests.systems.galaxc.worlds import config_of, folder_bytes, settings
+
+ROOT = Path(__file__).parents[3]
 
 
 def shuffled(data: Dataset) -> Dataset:
@@ -227,6 +235,28 @@ def test_a_run_that_stops_in_any_stage_ends_the_same(tiny: Parts, tmp_path: Path
     model().fit(tiny.train, valid=tiny.valid, run=run).save(tmp_path / "resumed")
     assert sum("is finished" in message for message in run.messages) == len(stages) - 1
     assert folder_bytes(tmp_path / "whole") == folder_bytes(tmp_path / "resumed")
+
+
+def test_a_training_that_is_killed_goes_on_to_the_same_model(tiny: Parts, tmp_path: Path) -> None:
+    """As a user does it: SIGKILL in the middle of Module I, then --resume."""
+    write({"train": tiny.train, "valid": tiny.valid}, tmp_path / "data", format="jsonl")
+    config = written_settings(tmp_path)
+    few = "stages.joint = {epochs = 10, lr = 0.02, batch_size = 8}"
+    config.write_text(re.sub("stages.joint = .*", few, config.read_text()))
+    options = ["train", str(tmp_path / "data"), "--config", str(config), "--jobs", "1", "-q"]
+    assert main([*options, "-o", str(tmp_path / "whole")]) == 0
+    options += ["-o", str(tmp_path / "model")]
+    stage = tmp_path / "model.checkpoints" / "joint"
+    with subprocess.Popen([sys.executable, "-m", "longtail", *options], cwd=ROOT, env=os.environ) as process:
+        while process.poll() is None and not list(stage.glob("epoch-*")):
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    assert not (stage / "final").exists()
+    assert not (tmp_path / "model").exists()
+    assert main([*options, "--resume"]) == 0
+    assert folder_bytes(tmp_path / "model") == folder_bytes(tmp_path / "whole")
+    assert not stage.exists()
 
 
 def test_the_seed_alone_changes_the_bytes(tiny: Parts, tmp_path: Path) -> None:
