@@ -78,7 +78,7 @@ class Galaxc(System):
     ) -> TopK:
         queries = self._queries(documents, revealed, edges)
         top = self.folded_(queries).top_k(k)
-        unknown = (np.diff(queries.X.indptr) == 0) & self._sees_nothing(queries)
+        unknown = ~queries.vectors.any(axis=1) & self._sees_nothing(queries)
         if not unknown.any():
             return top
         prior = self._prior = self._prior or Prior(self.label_counts_, self.facts_.documents)
