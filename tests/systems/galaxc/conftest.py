@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from longtail import threads
+from longtail.systems.galaxc.folded import Folded
 from longtail.systems.galaxc.system import Galaxc
 from longtail.training.surroundings import torch_threads
 from tests.planted import Parts
@@ -46,7 +49,11 @@ def plain(tiny: Parts) -> Galaxc:
 
 @pytest.fixture(scope="session")
 def saved(learnt: Galaxc, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of ``learnt``; never to be changed."""
+    """The folder of ``learnt``, with weights for known documents so that no array is empty; never to be changed."""
     place = tmp_path_factory.mktemp("galaxc") / "model"
-    learnt.save(place)
+    model, folded = copy(learnt), learnt.folded_
+    weights = folded.weights
+    full = replace(weights, known_weights=weights.warm_weights, known_start=weights.warm_start)
+    model.folded_ = Folded(full, folded.space, folded.labels, folded.texts, learnt.config)
+    model.save(place)
     return place

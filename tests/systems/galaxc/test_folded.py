@@ -247,10 +247,24 @@ def test_the_evidence_is_what_its_names_say(learnt: Galaxc, tiny: Parts) -> None
         "linear": tree[rows, ids],
         "linear probability": np.exp(tree[rows, ids]),
         "initial": (queries.vectors @ folded.space.vectors[weights.node_of_label].T)[rows, ids],
+        "company": np.full(len(ids), np.log(np.float32(0.001))),
     }
     assert tuple(known) == EVIDENCE
     for column, name in enumerate(EVIDENCE):
         np.testing.assert_allclose(evidence[:, column], known[name], atol=2e-5, rtol=1e-4, err_msg=name)
+
+
+def test_revealed_labels_bring_their_company(learnt: Galaxc, tiny: Parts) -> None:
+    folded = learnt.folded_
+    queries = replace(queries_of(learnt, tiny.test), revealed=revealed_of(len(tiny.test), 40, (0, 5), (3, 7)))
+    seen = folded.look(queries)
+    candidates = folded.shortlist(queries, seen)
+    company = folded.company(queries).toarray()
+    evidence = folded.evidence(queries, seen, candidates)[:, EVIDENCE.index("company")]
+    np.testing.assert_allclose(
+        evidence, np.log(company[candidates.rows, candidates.ids] + np.float32(0.001)), rtol=1e-4
+    )
+    assert set(np.flatnonzero(company[0])) <= set(candidates.take(0, 1).ids.tolist())
 
 
 def test_documents_with_known_labels_have_weights_of_their_own(learnt: Galaxc, tiny: Parts) -> None:
@@ -291,3 +305,16 @@ def test_the_paper_s_scores(plain: Galaxc, tiny: Parts, score: str) -> None:
     else:
         ranked = other.rank(seen, other.shortlist(queries, seen))
         np.testing.assert_allclose(found.scores, 1 / (1 + np.exp(-ranked.scores)), atol=1e-6)
+
+
+def test_company_is_how_often_labels_go_together(tiny: Parts, learnt: Galaxc) -> None:
+    folded = learnt.folded_
+    Y = (tiny.train.Y.toarray() > 0).astype(float)
+    expected = (Y.T @ Y) / np.maximum(Y.sum(axis=0), 1)[:, None]
+    dense = folded.together.toarray()
+    seen = Y.sum(axis=0) > 0
+    np.testing.assert_allclose(dense[seen], expected[seen], rtol=1e-5)
+    queries = learnt._queries(tiny.test.documents, csr_array(tiny.test.Y[:, : dense.shape[0]]), None)
+    np.testing.assert_allclose(
+        folded.company(queries).toarray(), (tiny.test.Y.toarray() > 0) @ dense, rtol=1e-5, atol=1e-6
+    )

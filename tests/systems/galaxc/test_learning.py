@@ -22,7 +22,7 @@ from longtail.data.writing import write
 from longtail.errors import UsageError
 from longtail.run import Run
 from longtail.systems.galaxc import learning
-from longtail.systems.galaxc.learning import fingerprint, half_of, learn
+from longtail.systems.galaxc.learning import fingerprint, half_of, incomplete, learn
 from longtail.systems.galaxc.system import Galaxc
 from longtail.types import Dataset
 from tests.planted import Parts
@@ -290,3 +290,33 @@ def test_the_best_epoch_is_kept(tiny: Parts) -> None:
     best = trained.folded(queries).top_k(1).labels[:, 0]
     found = 100 * np.mean([tiny.valid.Y[i, best[i]] > 0 for i in range(len(best))])
     assert found >= max(seen) - 2.5
+
+
+def test_some_documents_keep_half_of_their_labels(tiny: Parts) -> None:
+    train = tiny.train
+    less, chosen = incomplete(train, 20, seed=3)
+    before, after = np.diff(train.Y.indptr), np.diff(less.Y.indptr)
+    assert len(chosen) == 20
+    assert (before[chosen] >= 2).all()
+    assert (after[chosen] == before[chosen] // 2).all()
+    others = np.setdiff1d(np.arange(len(train)), chosen)
+    assert (less.Y[others] != train.Y[others]).nnz == 0
+    assert (less.Y.multiply(train.Y.astype(bool)) != less.Y).nnz == 0
+    everything, every = incomplete(train, 10**6, seed=3)
+    assert len(every) == np.count_nonzero(before >= 2)
+    assert everything.Y.nnz < train.Y.nnz
+
+
+def test_documents_of_the_graph_have_a_score_of_their_own(tiny: Parts) -> None:
+    model = Galaxc(**settings(complete=30)).fit(tiny.train, valid=tiny.valid)
+    folded = model.folded_
+    assert folded.known_fusion is not None
+    assert folded.warm_fusion is not None
+    some = tiny.train.take(range(40))
+    known = half_of(some.Y, 0)
+    inside = model.predict(some, k=5, revealed=known)
+    strangers = replace(some.documents, ids=[f"new {i}" for i in range(40)])
+    outside = model.predict(strangers, k=5, revealed=known)
+    several = np.diff(known.indptr) > 0
+    assert (inside.scores[several] != outside.scores[several]).any()
+    assert Galaxc(**settings()).fit(tiny.train, valid=tiny.valid).folded_.known_fusion is None

@@ -112,8 +112,16 @@ def as_numbers(array: np.ndarray) -> np.ndarray:
     return array.astype(np.int16)
 
 
-MATRICES = ("transform", "shift", "classifiers", "attention", "fusion_weights", "warm_weights")
-VALUES = ("eps", "bias", "fusion_start", "warm_start")
+MATRICES = (
+    "transform",
+    "shift",
+    "classifiers",
+    "attention",
+    "fusion_weights",
+    "warm_weights",
+    "known_weights",
+)
+VALUES = ("eps", "bias", "fusion_start", "warm_start", "known_start")
 POINTERS = ("graph_indptr", "known_indptr")
 NUMBERS = ("node_of_document", "node_of_label", "graph_indices", "known_indices", "group")
 FLAGS = ("graph_own",)

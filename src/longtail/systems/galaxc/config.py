@@ -224,6 +224,9 @@ class GalaxcConfig(SystemConfig):
     sum of all that is known of a label, with weights by label frequency from validation data."""
     linear: bool = True
     """A linear label tree as one more witness of the learnt score (our addition)."""
+    complete: int = 0
+    """Training documents of which half of the labels are held out, so that the learnt score knows documents that
+    are in the graph already and get further labels (the paper's warm start); 0: those are scored like new ones."""
     balance: float = 0.6
     """What the learnt score cares for: 0 every right label alike, 1 rare ones by their inverse propensity."""
     stages: StagesConfig = field(default_factory=StagesConfig)
@@ -234,7 +237,7 @@ class GalaxcConfig(SystemConfig):
         if self.width is not None:
             at_least_one(self, "width")
         shares(self, "balance")
-        at_least_zero(self, "tail_weight")
+        at_least_zero(self, "tail_weight", "complete")
         if self.graph.encoder != "galaxc" and self.classifier.node:
             raise ConfigError(
                 f"the encoder '{self.graph.encoder}' needs classifier.node = false: "

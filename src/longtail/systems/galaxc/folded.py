@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
+from longtail.graph.cooccurrence import cooccurrence_counts
 from longtail.graph.hop_sums import combine, hop_terms
 from longtail.graph.layers import layers_of
 from longtail.shortlist.ann import AnnIndex
@@ -23,6 +25,15 @@ from longtail.systems.galaxc.weights import Weights
 
 FEWEST_VOTES = 0.01
 """What counts as no votes, before the logarithm."""
+
+LEAST_COMPANY = 0.001
+"""What counts as no company, before the logarithm."""
+
+COMPANIONS = 50
+"""Labels that a label is known to go together with at most, itself included."""
+
+MOST_IN_COMPANY = 100
+"""Labels that revealed ones bring into a shortlist at most."""
 
 MOST_VOTED = 200
 """Labels that near documents bring into a shortlist at most."""
@@ -87,6 +98,7 @@ class Folded:
         self.label_counts = np.bincount(weights.known_indices, minlength=len(weights.classifiers))
         self.fusion = _fusion(weights.fusion_weights, weights.fusion_start, weights.group)
         self.warm_fusion = _fusion(weights.warm_weights, weights.warm_start, weights.group)
+        self.known_fusion = _fusion(weights.known_weights, weights.known_start, weights.group)
 
     def __call__(self, queries: Queries) -> Candidates:
         """The candidates of each document with their final scores."""
@@ -105,9 +117,12 @@ class Folded:
         cold = self.fusion(candidates, evidence)
         if self.warm_fusion is None or queries.revealed is None:
             return cold
-        warm = self.warm_fusion(candidates, evidence)
+        warm = self.warm_fusion(candidates, evidence).scores
+        if self.known_fusion is not None:
+            inside = np.repeat(queries.nodes >= 0, candidates.counts)
+            warm = np.where(inside, self.known_fusion(candidates, evidence).scores, warm)
         knows = np.repeat(np.diff(queries.revealed.indptr) > 0, candidates.counts)
-        return candidates.with_scores(np.where(knows, warm.scores, cold.scores))
+        return candidates.with_scores(np.where(knows, warm, cold.scores))
 
     def look(self, queries: Queries, space: Space | None = None) -> Seen:
         """Join documents with the graph and convolve (the first search of Fig. 3)."""
@@ -198,7 +213,23 @@ class Folded:
             found = found.union(Candidates.from_csr(seen.votes).best(MOST_VOTED), fill=0.0)
         if config.lexical:
             found = found.union(self.texts.top(queries.X, config.lexical), fill=0.0)
+        if queries.revealed is not None:
+            found = found.union(Candidates.from_csr(self.company(queries)).best(MOST_IN_COMPANY), fill=0.0)
         return found if queries.linear is None else found.union(queries.linear, fill=0.0)
+
+    def company(self, queries: Queries) -> csr_array:
+        """How often labels go together with those that are revealed: sums of conditional probabilities [n, L]."""
+        if queries.revealed is None:
+            return no_pairs(len(queries.vectors), len(self.weights.classifiers))
+        return csr_array(queries.revealed.astype(np.float32) @ self.together)
+
+    @cached_property
+    def together(self) -> csr_array:
+        """The probability of a label (columns) where another one (rows) is, for those that are there most often."""
+        labels_of = self.space.labels_of
+        counts = cooccurrence_counts(labels_of, keep=COMPANIONS)
+        each = np.maximum(np.bincount(labels_of.indices, minlength=labels_of.shape[1]), 1)
+        return csr_array(diags_array((1 / each).astype(np.float32)) @ counts)
 
     def nearest_labels(self, seen: Seen) -> Candidates:
         """The labels of nearest embedding."""
@@ -240,6 +271,7 @@ class Folded:
         if queries.linear is not None:
             by_tree = candidates.scores_in(queries.linear, fill=float(np.log(FLOOR)))
         votes = candidates.scores_in(Candidates.from_csr(seen.votes), fill=0.0)
+        company = candidates.scores_in(Candidates.from_csr(self.company(queries)), fill=0.0)
         initial = score(queries.vectors, candidates, self.label_vectors)
         return np.stack(
             [
@@ -250,6 +282,7 @@ class Folded:
                 by_tree,
                 np.exp(by_tree),
                 initial.scores,
+                np.log(company + np.float32(LEAST_COMPANY)),
             ],
             axis=1,
         )

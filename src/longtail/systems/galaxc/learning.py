@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from longtail.config import to_dict
 from longtail.data.warm_start import half_of_each_row
 from longtail.run import Run
+from longtail.shortlist.candidates import Candidates
 from longtail.systems.common.fusion import Fusion
 from longtail.systems.common.holding_out import ENOUGH_TO_HOLD_OUT, TAUGHT_BY, held_documents, held_out
 from longtail.systems.common.rows import Rows
@@ -43,6 +44,10 @@ def learn(train: Dataset, valid: Dataset | None, config: GalaxcConfig, run: Run)
     if valid is None and config.score == "learnt" and len(train) >= ENOUGH_TO_HOLD_OUT:
         train, valid = held_out(train, config.seed)
         run.say(f"no validation data: {len(valid)} training documents were held out to learn the score from")
+    kept = np.empty(0, np.int64)
+    whole = train
+    if config.score == "learnt" and config.complete:
+        train, kept = incomplete(train, config.complete, config.seed)
     rows = Rows.of(train, config.text, config.fields, run)
     course = modules.Course(config, train, rows, run, checkpoints)
 
@@ -73,6 +78,9 @@ def learn(train: Dataset, valid: Dataset | None, config: GalaxcConfig, run: Run)
     if config.score == "learnt" and held is not None:
         with run.phase("fusion"), torch_threads():
             folded = with_fusion(folded, held, vectors, config)
+            if len(kept):
+                witnessed = None if witness is None else witness(train.documents.take(kept))
+                folded = with_completion(folded, whole.Y[kept], rows, documents, kept, witnessed, config)
     return Trained(rows, initial, folded, witness)
 
 
@@ -114,11 +122,59 @@ def with_fusion(folded: Folded, held: Held, vectors: np.ndarray, config: GalaxcC
     return Folded(weights, folded.space, folded.labels, folded.texts, config, folded.layered_arrays)
 
 
+def with_completion(
+    folded: Folded,
+    Y: csr_array,
+    rows: Rows,
+    documents: np.ndarray,
+    kept: np.ndarray,
+    linear: Candidates | None,
+    config: GalaxcConfig,
+) -> Folded:
+    """The model with weights for documents of the graph that get further labels.
+
+    Args:
+        Y: all labels of the training documents ``kept``, of which ``rows`` has half.
+        linear: what the linear tree says of them.
+    """
+    seen = rows.Y[kept]
+    hidden = csr_array(Y - Y.multiply(seen.astype(bool)))
+    hidden.eliminate_zeros()
+    hidden.data[:] = 1
+    counts = np.bincount(rows.Y.indices, minlength=Y.shape[1])
+    held = Held(rows.X[kept], hidden, seen, counts, rows.X.shape[0], linear)
+    fusion = _taught(folded, held, documents[kept], seen, config, kept)
+    weights = replace(folded.weights, known_weights=fusion.weights, known_start=fusion.start)
+    return Folded(weights, folded.space, folded.labels, folded.texts, config, folded.layered_arrays)
+
+
+def incomplete(train: Dataset, size: int, seed: int) -> tuple[Dataset, np.ndarray]:
+    """Training data without half of the labels of some documents, and the numbers of these."""
+    several = np.flatnonzero(np.diff(train.Y.indptr) >= 2)
+    rng = np.random.default_rng(seed)
+    chosen = np.sort(rng.choice(several, min(size, len(several)), replace=False))
+    mark = np.ones(train.Y.nnz, bool)
+    some = train.Y[chosen]
+    entries = np.concatenate(
+        [np.arange(train.Y.indptr[i], train.Y.indptr[i + 1]) for i in chosen] or [np.empty(0, np.int64)]
+    )
+    mark[entries] = half_of_each_row(some.indptr, seed)
+    rows = np.repeat(np.arange(len(train)), np.diff(train.Y.indptr))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[mark], minlength=len(train)))])
+    Y = csr_array((train.Y.data[mark], train.Y.indices[mark], indptr), shape=train.Y.shape)
+    return replace(train, Y=Y), chosen
+
+
 def _taught(
-    folded: Folded, held: Held, vectors: np.ndarray, revealed: csr_array | None, config: GalaxcConfig
+    folded: Folded,
+    held: Held,
+    vectors: np.ndarray,
+    revealed: csr_array | None,
+    config: GalaxcConfig,
+    nodes: np.ndarray | None = None,
 ) -> Fusion:
-    nowhere = np.full(len(vectors), -1)
-    queries = Queries(held.X, vectors, nowhere, revealed=revealed, linear=held.linear)
+    nodes = np.full(len(vectors), -1) if nodes is None else nodes
+    queries = Queries(held.X, vectors, nodes, revealed=revealed, linear=held.linear)
     seen = folded.look(queries)
     candidates = folded.shortlist(queries, seen)
     return teach(candidates, folded.evidence(queries, seen, candidates), held, config.balance)

@@ -283,6 +283,8 @@ def fold(course: Course, space: Space, learnt: Learnt) -> Folded:
             fusion_start=np.zeros(0, np.float32),
             warm_weights=nothing,
             warm_start=np.zeros(0, np.float32),
+            known_weights=nothing,
+            known_start=np.zeros(0, np.float32),
             group=groups_of(np.bincount(course.rows.Y.indices, minlength=course.n_labels)),
         )
         texts = LabelTexts(course.rows.Z, course.n_labels)

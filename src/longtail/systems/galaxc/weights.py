@@ -13,10 +13,10 @@ from longtail.errors import ModelIntegrityError
 from longtail.graph.joint import JointGraph
 from longtail.storage import checks, read_arrays
 
-EVIDENCE = ("ranker", "shortlist", "votes", "text", "linear", "linear probability", "initial")
+EVIDENCE = ("ranker", "shortlist", "votes", "text", "linear", "linear probability", "initial", "company")
 """What is known of a candidate: the ranker's score, the shortlist's cosine, the logarithm of the votes of near
-documents, the match of the texts, the score of a linear label tree as a logarithm and as it is, and the cosine of
-initial embeddings."""
+documents, the match of the texts, the score of a linear label tree as a logarithm and as it is, the cosine of
+initial embeddings, and the logarithm of how often it goes together with labels that are revealed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,8 @@ class Weights:
         node_of_document [n], node_of_label [L], graph_indptr [N + 1], graph_indices, graph_own [edges]
         known_indptr [N + 1], known_indices: the labels of documents, by node
         fusion_weights [groups, kinds] (0 groups: another score), fusion_start [groups], group [L]; warm_weights,
-        warm_start likewise: for documents of which labels are known
+        warm_start likewise: for new documents of which labels are revealed; known_weights, known_start: for those
+        that are in the graph already
     """
 
     transform: np.ndarray
@@ -49,6 +50,8 @@ class Weights:
     fusion_start: np.ndarray
     warm_weights: np.ndarray
     warm_start: np.ndarray
+    known_weights: np.ndarray
+    known_start: np.ndarray
     group: np.ndarray
 
     @property
@@ -118,6 +121,7 @@ class Weights:
     ) -> Mapping[str, tuple[int, ...]]:
         width, groups = self.classifiers.shape[-1], len(self.fusion_start)
         warm = len(self.warm_start) and groups
+        known = len(self.known_start) and groups
         return {
             "transform": (resolutions, width, width),
             "shift": (resolutions, width),
@@ -129,4 +133,6 @@ class Weights:
             "fusion_start": (groups,),
             "warm_weights": (warm, len(EVIDENCE)),
             "warm_start": (warm,),
+            "known_weights": (known, len(EVIDENCE)),
+            "known_start": (known,),
         }
