@@ -259,7 +259,8 @@ def test_revealed_labels_bring_their_company(learnt: Galaxc, tiny: Parts) -> Non
     queries = replace(queries_of(learnt, tiny.test), revealed=revealed_of(len(tiny.test), 40, (0, 5), (3, 7)))
     seen = folded.look(queries)
     candidates = folded.shortlist(queries, seen)
-    company = folded.company(queries).toarray()
+    assert queries.revealed is not None
+    company = folded.company(queries.revealed).toarray()
     evidence = folded.evidence(queries, seen, candidates)[:, EVIDENCE.index("company")]
     np.testing.assert_allclose(
         evidence, np.log(company[candidates.rows, candidates.ids] + np.float32(0.001)), rtol=1e-4
@@ -314,7 +315,7 @@ def test_company_is_how_often_labels_go_together(tiny: Parts, learnt: Galaxc) ->
     dense = folded.together.toarray()
     seen = Y.sum(axis=0) > 0
     np.testing.assert_allclose(dense[seen], expected[seen], rtol=1e-5)
-    queries = learnt._queries(tiny.test.documents, csr_array(tiny.test.Y[:, : dense.shape[0]]), None)
+    revealed = csr_array(tiny.test.Y[:, : dense.shape[0]])
     np.testing.assert_allclose(
-        folded.company(queries).toarray(), (tiny.test.Y.toarray() > 0) @ dense, rtol=1e-5, atol=1e-6
+        folded.company(revealed).toarray(), (tiny.test.Y.toarray() > 0) @ dense, rtol=1e-5, atol=1e-6
     )

@@ -214,14 +214,14 @@ class Folded:
         if config.lexical:
             found = found.union(self.texts.top(queries.X, config.lexical), fill=0.0)
         if queries.revealed is not None:
-            found = found.union(Candidates.from_csr(self.company(queries)).best(MOST_IN_COMPANY), fill=0.0)
+            found = found.union(
+                Candidates.from_csr(self.company(queries.revealed)).best(MOST_IN_COMPANY), fill=0.0
+            )
         return found if queries.linear is None else found.union(queries.linear, fill=0.0)
 
-    def company(self, queries: Queries) -> csr_array:
+    def company(self, revealed: csr_array) -> csr_array:
         """How often labels go together with those that are revealed: sums of conditional probabilities [n, L]."""
-        if queries.revealed is None:
-            return no_pairs(len(queries.vectors), len(self.weights.classifiers))
-        return csr_array(queries.revealed.astype(np.float32) @ self.together)
+        return csr_array(revealed.astype(np.float32) @ self.together)
 
     @cached_property
     def together(self) -> csr_array:
@@ -271,7 +271,9 @@ class Folded:
         if queries.linear is not None:
             by_tree = candidates.scores_in(queries.linear, fill=float(np.log(FLOOR)))
         votes = candidates.scores_in(Candidates.from_csr(seen.votes), fill=0.0)
-        company = candidates.scores_in(Candidates.from_csr(self.company(queries)), fill=0.0)
+        company = np.zeros(len(candidates.ids), np.float32)
+        if queries.revealed is not None:
+            company = candidates.scores_in(Candidates.from_csr(self.company(queries.revealed)), fill=0.0)
         initial = score(queries.vectors, candidates, self.label_vectors)
         return np.stack(
             [
