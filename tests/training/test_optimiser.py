@@ -73,16 +73,44 @@ def test_weights_and_tables_are_clipped_as_one(clip: float | None, expected: flo
     assert used == pytest.approx(expected or length, rel=1e-4)
 
 
-def test_the_state_there_and_back() -> None:
+@pytest.mark.parametrize("decay", [0.0, 0.1])
+def test_radam_as_torch_on_the_module_and_adam_on_tables(decay: float) -> None:
+    mine, theirs, plain = Words(), Words(), Words()
+    optimiser = Optimiser(mine, config(optimiser="radam", weight_decay=decay))
+    adam = Optimiser(plain, config(weight_decay=decay))
+    reference = torch.optim.RAdam(
+        theirs.module.parameters(), lr=0.01, weight_decay=decay, decoupled_weight_decay=True
+    )
+    for step in range(8):
+        for task, zero in ((mine, optimiser), (theirs, reference), (plain, adam)):
+            zero.zero_grad()
+            task.vectors.weight.copy_(mine.vectors.weight)
+            gradients(task, step)
+        if step == 0:
+            before = mine.vectors.weight.clone()
+            assert optimiser.step(1.0)
+            assert adam.step(1.0)
+            torch.testing.assert_close(mine.vectors.weight, plain.vectors.weight)
+            assert not torch.equal(mine.vectors.weight, before)
+        else:
+            assert optimiser.step(1.0)
+        theirs.vectors.forget_moments()
+        reference.step()
+    torch.testing.assert_close(mine.module.weight, theirs.module.weight)
+    assert not torch.allclose(mine.module.weight, plain.module.weight)
+
+
+@pytest.mark.parametrize("kind", ["adam", "radam"])
+def test_the_state_there_and_back(kind: str) -> None:
     whole, half = Words(), Words()
-    optimiser = Optimiser(whole, config())
-    for step in range(4):
+    optimiser = Optimiser(whole, config(optimiser=kind))
+    for step in range(12):
         optimiser.zero_grad()
         gradients(whole, step)
         optimiser.step(1.0)
-    first = Optimiser(half, config())
+    first = Optimiser(half, config(optimiser=kind))
     assert first.state() == {}
-    for step in range(2):
+    for step in range(8):
         first.zero_grad()
         gradients(half, step)
         first.step(1.0)
@@ -99,9 +127,9 @@ def test_the_state_there_and_back() -> None:
         "table/vectors/steps",
     ]
     first.close()
-    second = Optimiser(half, config())
+    second = Optimiser(half, config(optimiser=kind))
     second.restore(kept)
-    for step in range(2, 4):
+    for step in range(8, 12):
         second.zero_grad()
         gradients(half, step)
         second.step(1.0)

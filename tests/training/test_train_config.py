@@ -41,7 +41,7 @@ def test_a_wrong_value_names_its_field(field: str, value: Any) -> None:
         TrainConfig(**{"epochs": 2, "lr": 0.1, field: value})
 
 
-@pytest.mark.parametrize("key", ["schedule", "precision"])
+@pytest.mark.parametrize("key", ["schedule", "precision", "optimiser"])
 def test_a_choice_that_there_is_not(key: str) -> None:
     with pytest.raises(ConfigError, match=f"'{key}' must be one of"):
         from_dict(TrainConfig, {"epochs": 1, "lr": 0.1, key: "odd"})

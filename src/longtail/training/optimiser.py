@@ -1,4 +1,4 @@
-"""All weights of a task updated at once: Adam on the module and on the rows of its tables, clipped together."""
+"""All weights of a task updated at once: Adam or RAdam on the module Adam on the rows of its tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from longtail.training.weights import to_array
 
 
 class Optimiser:
-    """Adam (AdamW where there is weight decay) over dense parameters and row tables."""
+    """Adam or RAdam (weight decay as in AdamW) over dense parameters, Adam over row tables, clipped as one."""
 
     def __init__(self, task: Task, config: TrainConfig) -> None:
         self._tables = {name: table for name, table in task.tables().items() if not table.frozen}
@@ -25,14 +25,7 @@ class Optimiser:
         self._parameters = [p for p in task.module.parameters() if p.requires_grad]
         self._dense: torch.optim.Optimizer | None = None
         if self._parameters:
-            self._dense = torch.optim.AdamW(
-                self._parameters,
-                lr=config.lr,
-                betas=(BETA1, BETA2),
-                eps=EPSILON,
-                weight_decay=config.weight_decay,
-                fused=True,
-            )
+            self._dense = _dense(self._parameters, config)
         for table in self._tables.values():
             table.forget_moments()
 
@@ -106,6 +99,24 @@ class Optimiser:
         if self._dense is None:
             return {}
         return cast(dict[int, dict[str, torch.Tensor]], self._dense.state_dict()["state"])
+
+
+def _dense(parameters: list[torch.nn.Parameter], config: TrainConfig) -> torch.optim.Optimizer:
+    """What updates the module; weight decay is apart from the gradient in both kinds."""
+    betas, decay = (BETA1, BETA2), config.weight_decay
+    if config.optimiser == "radam":
+        return torch.optim.RAdam(
+            parameters,
+            lr=config.lr,
+            betas=betas,
+            eps=EPSILON,
+            weight_decay=decay,
+            decoupled_weight_decay=True,
+            foreach=True,
+        )
+    return torch.optim.AdamW(
+        parameters, lr=config.lr, betas=betas, eps=EPSILON, weight_decay=decay, fused=True
+    )
 
 
 def _length(tensors: Sequence[torch.Tensor]) -> float:

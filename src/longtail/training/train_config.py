@@ -18,9 +18,11 @@ class TrainConfig:
     batch_size: int = 255
     """Documents between two updates of the weights."""
     lr: float
-    """Learning rate of Adam at its highest."""
+    """Learning rate at its highest."""
     row_lr: float | None = None
     """Learning rate of the large tables, of which a batch touches few rows; none: the same as lr."""
+    optimiser: Literal["adam", "radam"] = "adam"
+    """adam, or radam: its first steps are small while little is known of the gradients; tables: always adam."""
     schedule: Literal["step", "cosine", "constant"] = "step"
     """step: the rate is halved at the shares in decay_at; cosine: it falls to nothing; constant: it stays."""
     decay_at: tuple[float, ...] = (0.5, 0.75)
