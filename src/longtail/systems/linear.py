@@ -46,7 +46,7 @@ GRAPH_ARRAYS = {"indptr": np.int64, "indices": np.int32, "data": np.float32}
 class TreeConfig:
     """The shape of the label tree."""
 
-    leaf_size: int = 400
+    leaf_size: int = 200
     """Labels in a leaf cluster: about so many on average, or at most so many if balanced."""
     arity: int = 512
     """Children that an inner node should have at most: wide trees are shallow, and make fewer mistakes."""
