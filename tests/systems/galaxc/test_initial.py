@@ -16,10 +16,10 @@ from longtail.systems.common.rows import Rows
 from longtail.systems.galaxc.config import GalaxcConfig, InitialConfig
 from longtail.systems.galaxc.initial import WIDEST, Initial, encoded, given
 from longtail.systems.galaxc.space import unit
-from longtail.systems.galaxc.text_encoder import TextEncoder
+from longtail.blocks.text_encoder import TextEncoder
 from longtail.text.config import TextConfig
 from longtail.types import FIELDS, Dataset
-from tests.systems.galaxc.tiny_transformer import write_transformer
+from tests.tiny_encoders import write_transformer
 
 RNG = np.random.default_rng(0)
 TOKENS = RNG.standard_normal((6, 4)).astype(np.float32)

@@ -24,7 +24,7 @@ class InitialConfig:
     """surrogate: token embeddings that tell clusters of labels apart (Module I of DeepXML); eclare: those that
     ECLARE's modules learn; encoder: a pre-trained transformer; given: the feature rows that come with the data."""
     encoder: str | None = None
-    """The folder of a transformer with its tokenizer (source encoder)."""
+    """The folder of a transformer with its tokenizer, or minilm (source encoder)."""
     clusters: int | None = None
     """Clusters of labels (a power of two) that the surrogate task tells apart; none: about an eighth of
     the labels."""

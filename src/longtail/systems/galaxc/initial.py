@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array
 
+from longtail.blocks.text_encoder import TextEncoder
 from longtail.errors import ConfigError, ModelIntegrityError, UsageError
 from longtail.shortlist.embedding import Embedding
 from longtail.storage import VerifiedFolder, checks, read_arrays, write_arrays
 from longtail.systems.common.rows import Rows
 from longtail.systems.galaxc.config import GalaxcConfig
 from longtail.systems.galaxc.space import unit
-from longtail.systems.galaxc.text_encoder import TextEncoder
 
 WIDEST = 4096
 """Columns of feature rows that can be initial embeddings themselves, at most."""
@@ -57,7 +57,7 @@ class Initial:
         if folder is None:
             raise ModelIntegrityError("the initial embeddings are missing")
         if source == "encoder":
-            return cls(encoder=TextEncoder.load(folder))
+            return cls(encoder=TextEncoder.load(folder.sub("encoder")))
         path = folder.path("tokens.safetensors")
         with checks.of_file(path):
             tokens = checks.named(read_arrays(path), "tokens", "the token embeddings")
@@ -87,4 +87,4 @@ def encoded(rows: Rows, config: GalaxcConfig) -> Initial:
     if rows.features is None:
         raise ConfigError("initial.source = encoder reads text, but the documents are feature rows")
     assert config.initial.encoder is not None
-    return Initial(encoder=TextEncoder.of(Path(config.initial.encoder)))
+    return Initial(encoder=TextEncoder.of(config.initial.encoder))

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 
+from longtail.blocks import text_encoder
+from longtail.blocks.text_encoder import TextEncoder
 from longtail.errors import ModelIntegrityError, UsageError
 from longtail.storage import open_folder, writing_folder
-from longtail.systems.galaxc import text_encoder
-from longtail.systems.galaxc.text_encoder import TextEncoder
-from tests.systems.galaxc.tiny_transformer import PLACES, WIDTH, WORDS, write_transformer
+from tests.tiny_encoders import PLACES, WIDTH, WORDS, write_transformer
 
 transformers = pytest.importorskip("transformers")
 
@@ -101,7 +101,7 @@ def test_the_copy_in_a_model_gives_the_same_vectors(made: Path, tmp_path: Path) 
     expected = encoder(TEXTS)
     # The model does not need the folder it was made of.
     shutil.rmtree(place)
-    loaded = TextEncoder.load(open_folder(tmp_path / "model"))
+    loaded = TextEncoder.load(open_folder(tmp_path / "model").sub("encoder"))
     assert (loaded(TEXTS) == expected).all()
     # And can be saved again.
     loaded.save(tmp_path / "again")
@@ -147,4 +147,4 @@ def test_a_model_without_its_encoder_is_damaged(tmp_path: Path) -> None:
     with writing_folder(tmp_path / "model") as folder:
         (folder / "other.json").write_text("{}")
     with pytest.raises(ModelIntegrityError, match="the encoder is missing"):
-        TextEncoder.load(open_folder(tmp_path / "model"))
+        TextEncoder.load(open_folder(tmp_path / "model").sub("encoder"))

@@ -1,0 +1,65 @@
+"""Texts to vectors with a pre-trained encoder as it is: the mean of the last states of a text's tokens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from longtail.storage import VerifiedFolder
+from longtail.text.pretrained import EncoderFolder, Keep
+from longtail.text.subwords import Subwords
+
+if TYPE_CHECKING:
+    from longtail.blocks.transformer import Transformer
+
+AT_ONCE = 64
+LONGEST = 256
+"""Tokens of a text that are read at most."""
+
+
+class TextEncoder:
+    """Texts to vectors; the transformer is read when it is first needed.
+
+    A text's vector may differ in its last bits with the texts it is read together with.
+    """
+
+    def __init__(self, folder: EncoderFolder, *, longest: int = LONGEST) -> None:
+        self.folder, self.longest = folder, longest
+        self._parts: tuple[Subwords, Transformer] | None = None
+
+    @classmethod
+    def of(cls, name: str | Path) -> Self:
+        """The encoder in a folder, or of a name that is known (minilm)."""
+        return cls(EncoderFolder.of(name))
+
+    @classmethod
+    def load(cls, folder: VerifiedFolder | None) -> Self:
+        """What was saved with a model."""
+        return cls(EncoderFolder.load(folder))
+
+    def save(self, folder: Path, keep: Keep = "copy") -> None:
+        """Into ``folder``, which is made."""
+        self.folder.save(folder, keep)
+
+    def __call__(self, texts: list[str]) -> np.ndarray:
+        """Vectors float32 [n, D]."""
+        # Models that need no encoder are loaded without torch.
+        import torch
+
+        from longtail.blocks.transformer import Transformer, mean_states
+
+        if self._parts is None:
+            self._parts = Subwords(self.folder, self.longest), Transformer.of(self.folder).eval()
+        subwords, transformer = self._parts
+        tokens = subwords(texts)
+        # Texts of alike length together: less padding.
+        order = np.argsort(tokens.lengths, kind="stable")
+        out = np.empty((len(texts), transformer.width), np.float32)
+        with torch.inference_mode():
+            for start in range(0, len(order), AT_ONCE):
+                some = order[start : start + AT_ONCE]
+                padded = tokens.take(some)
+                out[some] = mean_states(transformer(padded)[-1], padded).numpy()
+        return out

@@ -1,0 +1,221 @@
+"""A pre-trained transformer as a block: padded tokens in, the states of every layer out.
+
+The table of word embeddings stands beside the module: a batch touches few of its rows, and a step that updated
+all of them (half of the weights of a small encoder) would take longer than it learns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+
+from longtail.errors import MissingPackageError, ModelIntegrityError, UsageError
+from longtail.text.pretrained import EncoderFolder
+from longtail.text.subwords import Padded
+
+States = tuple[torch.Tensor, ...]
+"""The states after the embeddings and after each layer, [n, tokens, D] each."""
+
+WORDS = "words"
+"""The name of the table of word embeddings among the saved arrays."""
+_SEGMENT_OF_CLS, _SEGMENT_OF_PADDING = 2, 3
+"""XLNet was trained with these."""
+
+
+class Transformer(torch.nn.Module):
+    """Any encoder that transformers can read, without its pooler.
+
+    Attributes:
+        folder: its files.
+        words: float32 [vocabulary, D], not a parameter of the module.
+        model: the library's own module, but for the words.
+    """
+
+    def __init__(self, folder: EncoderFolder, model: Any) -> None:
+        super().__init__()
+        self.folder = folder
+        if getattr(model, "pooler", None) is not None:
+            model.pooler = None
+        self.words: torch.Tensor = model.get_input_embeddings().weight.detach().float().contiguous()
+        model.set_input_embeddings(torch.nn.Identity())
+        self.model = model
+
+    @classmethod
+    def of(cls, folder: EncoderFolder, *, dropout: float = 0.0) -> Transformer:
+        """The pre-trained weights; ``dropout`` is that of every kind of dropout in the encoder."""
+        with _reading(folder) as library:
+            config = _config(library, folder, dropout)
+            model = library.AutoModel.from_pretrained(
+                folder.folder, config=config, use_safetensors=True, dtype=torch.float32, **_SAFE
+            )
+            return cls(folder, model)
+
+    @classmethod
+    def from_arrays(cls, folder: EncoderFolder, arrays: Mapping[str, np.ndarray]) -> Transformer:
+        """Weights that ``arrays`` gave, with the settings of ``folder``; for prediction, so without dropout."""
+        with _reading(folder) as library, torch.device("meta"):
+            made = cls(folder, library.AutoModel.from_config(_config(library, folder, 0.0)))
+        words = arrays.get(WORDS)
+        if words is None or words.ndim != 2 or words.shape[1] != folder.width:
+            raise ModelIntegrityError("the encoder's word embeddings are missing or have another width")
+        made.words = torch.from_numpy(np.require(words, np.float32, ["C", "W"]))
+        rest = {name: array for name, array in arrays.items() if name != WORDS}
+        own = {name: tuple(tensor.shape) for name, tensor in made.model.state_dict().items()}
+        found = {name: array.shape for name, array in rest.items()}
+        if own != found:
+            odd = next(name for name in sorted(own.keys() | found) if own.get(name) != found.get(name))
+            raise ModelIntegrityError(f"the encoder's weights do not fit its settings: '{odd}'")
+        tensors = {
+            name: torch.from_numpy(np.require(array, np.float32, ["C", "W"])) for name, array in rest.items()
+        }
+        made.model.load_state_dict(tensors, assign=True)
+        made._fill_buffers()
+        return made.eval()
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All weights by name, not copied."""
+        weights = {name: tensor.detach().cpu().numpy() for name, tensor in self.model.state_dict().items()}
+        return {**weights, WORDS: self.words.detach().cpu().numpy()}
+
+    @property
+    def width(self) -> int:
+        """D."""
+        return self.folder.width
+
+    @property
+    def layers(self) -> int:
+        """Layers above the embeddings."""
+        return self.folder.layers
+
+    def forward(self, tokens: Padded, words: Callable[[np.ndarray], torch.Tensor] | None = None) -> States:
+        """The states of every layer.
+
+        Args:
+            words: gives the embeddings of these words (rising numbers, each once) where they are learnt
+                (``RowTable.take``); None: as they are.
+        """
+        return self.upper(self.embedded(tokens, words), tokens)
+
+    def embedded(
+        self, tokens: Padded, words: Callable[[np.ndarray], torch.Tensor] | None = None
+    ) -> torch.Tensor:
+        """Word embeddings of the tokens [n, tokens, D]."""
+        if words is None:
+            return torch.nn.functional.embedding(
+                torch.from_numpy(tokens.ids).to(self.words.device), self.words
+            )
+        # Sorting the few thousand tokens of a batch is cheaper than a table of the whole vocabulary.
+        used, place = np.unique(tokens.ids, return_inverse=True)
+        rows = words(used)
+        at = torch.from_numpy(place.reshape(tokens.ids.shape)).to(rows.device)
+        return torch.nn.functional.embedding(at, rows)
+
+    def upper(self, embedded: torch.Tensor, tokens: Padded) -> States:
+        """The states of every layer over word embeddings."""
+        mask = torch.from_numpy(tokens.mask).to(embedded.device)
+        more: dict[str, Any] = {}
+        if self.folder.model_type == "xlnet":
+            segment = torch.where(mask, 0, _SEGMENT_OF_PADDING)
+            segment[:, -1] = _SEGMENT_OF_CLS
+            more = {"token_type_ids": segment, "use_mems": False}
+        # Without padding there is nothing to mask, and attention is faster.
+        if not bool(tokens.mask.all()):
+            more["attention_mask"] = mask.to(torch.int64)
+        out = self.model(inputs_embeds=embedded, output_hidden_states=True, return_dict=True, **more)
+        return tuple(out.hidden_states)
+
+    def freeze(self, layers: int) -> None:
+        """Keep the first ``layers`` layers (and what is below them) as they are; 0: only what is below."""
+        for name, parameter in self.model.named_parameters():
+            parameter.requires_grad_(self._layer_of(name) > layers)
+
+    def depth_of(self, name: str) -> int:
+        """Layers between a parameter of the module and the output: 0 for the last layer's."""
+        return self.layers - min(self.layers, self._layer_of(name.removeprefix("model.")))
+
+    def _layer_of(self, name: str) -> int:
+        """0: embeddings; 1 to ``layers``: that layer; above: what comes after all of them."""
+        parts = name.split(".")
+        for kind in ("layer", "layers", "h", "block"):
+            if (
+                kind in parts
+                and parts.index(kind) + 1 < len(parts)
+                and parts[parts.index(kind) + 1].isdigit()
+            ):
+                return int(parts[parts.index(kind) + 1]) + 1
+        return 0 if "embeddings" in parts or "mask_emb" in parts else self.layers + 1
+
+    def _fill_buffers(self) -> None:
+        """Buffers that no file keeps (numbers of positions) are made by the library where there is memory."""
+        lost = [name for name, buffer in self.model.named_buffers() if buffer.is_meta]
+        if not lost:
+            return
+        with _reading(self.folder) as library:
+            config = _config(library, self.folder, 0.0)
+            # The buffers are those of any model of the kind: one layer is enough to make them.
+            for field in ("num_hidden_layers", "n_layer", "n_layers"):
+                if hasattr(config, field):
+                    setattr(config, field, 1)
+            small = library.AutoModel.from_config(config)
+        found = dict(small.named_buffers())
+        for name in lost:
+            module, _, last = name.rpartition(".")
+            self.model.get_submodule(module).register_buffer(last, found[name], persistent=False)
+
+
+def cls_states(states: States, layers: int, *, last: bool) -> torch.Tensor:
+    """The [CLS] states of the last ``layers`` layers (all of them if there are fewer), the last one first.
+
+    Args:
+        last: whether [CLS] stands behind the text.
+
+    Shapes:
+        states [n, tokens, D] each -> [n, layers * D]
+    """
+    chosen: Sequence[torch.Tensor] = states[1:][-layers:][::-1]
+    return torch.cat([state[:, -1 if last else 0] for state in chosen], dim=1)
+
+
+def mean_states(state: torch.Tensor, tokens: Padded) -> torch.Tensor:
+    """The mean of each text's tokens, padding left out [n, D]."""
+    mask = torch.from_numpy(tokens.mask).to(state.device)[:, :, None].to(state.dtype)
+    return (state * mask).sum(1) / mask.sum(1).clamp(min=1)
+
+
+_SAFE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+
+
+def _config(library: Any, folder: EncoderFolder, dropout: float) -> Any:
+    config = library.AutoConfig.from_pretrained(folder.folder, **_SAFE)
+    for name, value in vars(config).items():
+        if "drop" in name and isinstance(value, (int, float)) and not isinstance(value, bool):
+            setattr(config, name, dropout)
+    return config
+
+
+@contextmanager
+def _reading(folder: EncoderFolder) -> Iterator[Any]:
+    """The library, silent, and whatever goes wrong with it as one sentence."""
+    try:
+        import transformers
+    except ModuleNotFoundError:
+        raise MissingPackageError("transformers", extra="encoders", purpose="a pre-trained encoder") from None
+    chatter: Any = transformers.utils.logging
+    bars, loudness = chatter.is_progress_bar_enabled(), chatter.get_verbosity()
+    chatter.disable_progress_bar()
+    chatter.set_verbosity_error()
+    try:
+        yield transformers
+    except (UsageError, ModelIntegrityError):
+        raise
+    except Exception as error:
+        reason = str(error).strip().split("\n")[0]
+        raise UsageError(f"the transformer in {folder.folder} cannot be read: {reason}") from error
+    finally:
+        chatter.set_verbosity(loudness)
+        if bars:
+            chatter.enable_progress_bar()

@@ -1,0 +1,195 @@
+"""Texts as the numbers of an encoder's subwords: once for a corpus, on all cores, packed without padding."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from longtail.errors import LongtailError, UsageError
+from longtail.storage import read_json
+from longtail.text.pretrained import EncoderFolder
+
+AT_ONCE = 8192
+"""Texts that are handed to the tokenizer in one go: bounds memory."""
+IN_MEMORY = 2**26
+"""Tokens above which they are kept in a file, and read from there when they are used."""
+LONGEST_TEXT = 64
+"""Characters of a text that are read for each token that is kept: the rest is cut off anyway."""
+
+
+@dataclass(frozen=True, slots=True)
+class Padded:
+    """A few texts as a table: tokens, and which of them are no padding.
+
+    Shapes:
+        ids int64 [n, longest], mask bool [n, longest]
+    """
+
+    ids: np.ndarray
+    mask: np.ndarray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenRows:
+    """The tokens of many texts one after another; text i has ``ids[indptr[i]:indptr[i + 1]]``."""
+
+    ids: np.ndarray
+    indptr: np.ndarray
+    padding: int
+    in_front: bool
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Tokens of each text, special ones included."""
+        return np.diff(self.indptr)
+
+    def take(self, rows: np.ndarray) -> Padded:
+        """Some texts, padded to the longest of them."""
+        starts, lengths = self.indptr[rows], self.indptr[np.asarray(rows) + 1] - self.indptr[rows]
+        longest = int(lengths.max(initial=0))
+        place = np.arange(longest)[None, :]
+        if self.in_front:
+            place = place - (longest - lengths[:, None])
+        mask = (place >= 0) & (place < lengths[:, None])
+        ids = np.full(mask.shape, self.padding, np.int64)
+        ids[mask] = self.ids[(starts[:, None] + place)[mask]]
+        return Padded(ids, mask)
+
+
+class Subwords:
+    """The tokenizer of an encoder: special tokens, side of padding and limit are the encoder's.
+
+    Args:
+        limit: tokens of a text that are kept, special ones included; never more than the encoder can read.
+    """
+
+    def __init__(self, folder: EncoderFolder, limit: int | None = None) -> None:
+        self.folder = folder
+        self.limit = min(limit or folder.longest, folder.longest)
+        if self.limit < 3:
+            raise UsageError(f"a text needs room for at least 3 tokens, not {self.limit}")
+        try:
+            self._tokenizer = _tokenizer(folder)
+            self._tokenizer.enable_truncation(self.limit)
+        except LongtailError:
+            raise
+        except Exception as error:
+            reason = str(error).strip().split("\n")[0]
+            raise UsageError(f"the tokenizer in {folder.folder} cannot be read: {reason}") from error
+        self._tokenizer.no_padding()
+        number = folder.settings.get("pad_token_id")
+        self.padding = number if isinstance(number, int) else 0
+
+    @property
+    def size(self) -> int:
+        """Numbers that a token can have."""
+        return int(self._tokenizer.get_vocab_size())
+
+    def __call__(self, texts: Sequence[str], *, special: bool = True) -> TokenRows:
+        """The tokens of texts; one without words has special tokens only (or, without those, none)."""
+        blocks, lengths, kept = [np.empty(0, np.int32)], [np.empty(0, np.int64)], 0
+        longest = LONGEST_TEXT * self.limit + 256
+        for start in range(0, len(texts), AT_ONCE):
+            # Half a surrogate pair is no character: tokenizers refuse it.
+            some = [
+                text[:longest].encode("utf-8", "replace").decode() for text in texts[start : start + AT_ONCE]
+            ]
+            encoded = [row.ids for row in self._tokenizer.encode_batch_fast(some, add_special_tokens=special)]
+            lengths.append(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+            total = int(lengths[-1].sum())
+            blocks.append(np.fromiter((token for row in encoded for token in row), np.int32, total))
+            kept += total
+        indptr = np.zeros(len(texts) + 1, np.int64)
+        np.cumsum(np.concatenate(lengths), out=indptr[1:])
+        ids = np.concatenate(blocks) if kept <= IN_MEMORY else _on_disk(blocks, kept)
+        return TokenRows(ids, indptr, self.padding, self.folder.cls_last)
+
+
+def _on_disk(blocks: list[np.ndarray], total: int) -> np.ndarray:
+    """The blocks one after another in a file without a name, which goes with the array."""
+    with tempfile.TemporaryFile() as file:
+        whole = np.memmap(file, np.int32, mode="w+", shape=(total,))
+        end = 0
+        for block in blocks:
+            whole[end : end + len(block)] = block
+            end += len(block)
+        whole.flush()
+        return whole
+
+
+def _tokenizer(folder: EncoderFolder) -> Any:
+    """The fast tokenizer of a folder, with the special tokens that its kind of encoder was trained with."""
+    from tokenizers import Tokenizer
+    from tokenizers.processors import TemplateProcessing
+
+    names = {file.name: file for file in folder.files}
+    settings = _settings(names.get("tokenizer_config.json"))
+    if "tokenizer.json" in names:
+        tokenizer = Tokenizer.from_file(str(names["tokenizer.json"]))
+    else:
+        tokenizer = _older(names, settings, folder)
+    if not tokenizer.num_special_tokens_to_add(False):
+        cls, sep = (_spelt(settings.get(name), default) for name, default in _special(folder).items())
+        numbers = [(token, tokenizer.token_to_id(token)) for token in (cls, sep)]
+        if any(number is None for _, number in numbers):
+            raise UsageError(f"the tokenizer in {folder.folder} does not have the tokens {cls} and {sep}")
+        single = f"$A {sep} {cls}" if folder.cls_last else f"{cls} $A {sep}"
+        tokenizer.post_processor = TemplateProcessing(single=single, special_tokens=numbers)
+    return tokenizer
+
+
+def _special(folder: EncoderFolder) -> dict[str, str]:
+    """Names and usual spellings of the tokens around a text."""
+    spelt = {
+        "xlnet": ("<cls>", "<sep>"),
+        "roberta": ("<s>", "</s>"),
+        "xlm-roberta": ("<s>", "</s>"),
+        "mpnet": ("<s>", "</s>"),
+    }
+    cls, sep = spelt.get(folder.model_type, ("[CLS]", "[SEP]"))
+    return {"cls_token": cls, "sep_token": sep}
+
+
+def _settings(path: Any) -> dict[str, Any]:
+    found = {} if path is None else read_json(path)
+    return found if isinstance(found, dict) else {}
+
+
+def _spelt(token: Any, default: str) -> str:
+    """A token as it is written; some settings wrap it."""
+    found = token.get("content") if isinstance(token, dict) else token
+    return found if isinstance(found, str) else default
+
+
+def _older(names: dict[str, Any], settings: dict[str, Any], folder: EncoderFolder) -> Any:
+    """Of a vocabulary that was saved before there were fast tokenizers."""
+    from tokenizers import ByteLevelBPETokenizer, Tokenizer
+    from tokenizers.decoders import WordPiece as Joined
+    from tokenizers.models import WordPiece
+    from tokenizers.normalizers import BertNormalizer
+    from tokenizers.pre_tokenizers import BertPreTokenizer
+
+    if "vocab.txt" in names:
+        vocabulary = {
+            word: i for i, word in enumerate(names["vocab.txt"].read_text(encoding="utf-8").splitlines())
+        }
+        tokenizer = Tokenizer(WordPiece(vocabulary, unk_token=_spelt(settings.get("unk_token"), "[UNK]")))
+        tokenizer.normalizer = BertNormalizer(lowercase=bool(settings.get("do_lower_case", True)))
+        tokenizer.pre_tokenizer = BertPreTokenizer()
+        tokenizer.decoder = Joined()
+        return tokenizer
+    if {"vocab.json", "merges.txt"} <= names.keys():
+        made: Any = ByteLevelBPETokenizer.from_file(str(names["vocab.json"]), str(names["merges.txt"]))
+        # What wraps a tokenizer there has less than the tokenizer itself.
+        return Tokenizer.from_str(made.to_str())
+    raise UsageError(
+        f"{folder.folder} has no tokenizer that can be read here: save it once with transformers, "
+        "which writes a tokenizer.json"
+    )

@@ -1,0 +1,148 @@
+"""States of tiny random encoders against the library's own, alone and padded; their weights there and back."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from longtail.blocks.transformer import Transformer, cls_states, mean_states
+from longtail.errors import MissingPackageError, ModelIntegrityError, UsageError
+from longtail.text.pretrained import EncoderFolder
+from longtail.text.subwords import Subwords, TokenRows
+from longtail.training.rows import RowTable
+from tests.tiny_encoders import WIDTH, write_roberta, write_transformer, write_xlnet
+
+transformers = pytest.importorskip("transformers")
+KINDS: dict[str, Callable[[Path], Path]] = {
+    "bert": write_transformer,
+    "roberta": write_roberta,
+    "xlnet": write_xlnet,
+}
+TEXTS = ["red apples", "pear", "", "green apple red pear red", "tree"]
+
+
+@pytest.fixture(scope="module", params=sorted(KINDS))
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> EncoderFolder:
+    return EncoderFolder.of(KINDS[request.param](tmp_path_factory.mktemp(request.param)))
+
+
+def tokens_of(folder: EncoderFolder) -> TokenRows:
+    return Subwords(folder)(TEXTS)
+
+
+def library_states(folder: EncoderFolder, ids: list[int]) -> tuple[torch.Tensor, ...]:
+    """The states of one text by the library itself, without padding."""
+    model = transformers.AutoModel.from_pretrained(folder.folder, local_files_only=True).eval()
+    more: dict[str, Any] = {}
+    if folder.model_type == "xlnet":
+        more["token_type_ids"] = torch.tensor([[0] * (len(ids) - 1) + [2]])
+    with torch.no_grad():
+        return tuple(model(torch.tensor([ids]), output_hidden_states=True, **more).hidden_states)
+
+
+def test_the_cls_of_the_last_layers_by_hand(folder: EncoderFolder) -> None:
+    """[CLS] is first, but for XLNet, where it is last: found by its number, not by its place."""
+    tokens, transformer = tokens_of(folder), Transformer.of(folder).eval()
+    with torch.no_grad():
+        states = transformer(tokens.take(np.arange(len(TEXTS))))
+    assert len(states) == 3
+    number = {"bert": 2, "roberta": 0, "xlnet": 3}[folder.model_type]
+    for layers in (1, 2, 5):
+        found = cls_states(states, layers, last=folder.cls_last)
+        assert found.shape == (len(TEXTS), min(layers, 2) * WIDTH)
+        for row in range(len(TEXTS)):
+            ids = tokens.ids[tokens.indptr[row] : tokens.indptr[row + 1]].tolist()
+            (at,) = (place for place, token in enumerate(ids) if token == number)
+            by_hand = [state[0, at] for state in library_states(folder, ids)[1:][-layers:]]
+            torch.testing.assert_close(found[row], torch.cat(by_hand[::-1]), atol=1e-5, rtol=1e-4)
+
+
+def test_alone_or_in_a_batch_the_states_are_the_same(folder: EncoderFolder) -> None:
+    tokens, transformer = tokens_of(folder), Transformer.of(folder).eval()
+    every = tokens.take(np.arange(len(TEXTS)))
+    with torch.no_grad():
+        together = transformer(every)[-1]
+        mean = mean_states(together, every)
+        for row in range(len(TEXTS)):
+            alone = transformer(tokens.take(np.array([row])))[-1][0]
+            mask = torch.from_numpy(every.mask[row])
+            torch.testing.assert_close(together[row][mask], alone, atol=1e-5, rtol=1e-4)
+            torch.testing.assert_close(mean[row], alone.mean(dim=0), atol=1e-5, rtol=1e-4)
+
+
+def test_weights_there_and_back(folder: EncoderFolder) -> None:
+    transformer = Transformer.of(folder).eval()
+    arrays = {name: array.copy() for name, array in transformer.arrays().items()}
+    assert not any("pooler" in name for name in arrays)
+    again = Transformer.from_arrays(folder, arrays)
+    tokens = tokens_of(folder).take(np.arange(len(TEXTS)))
+    with torch.no_grad():
+        torch.testing.assert_close(again(tokens)[-1], transformer(tokens)[-1], atol=0, rtol=0)
+    arrays["more"] = np.zeros(3, np.float32)
+    with pytest.raises(ModelIntegrityError, match="do not fit its settings: 'more'"):
+        Transformer.from_arrays(folder, arrays)
+    with pytest.raises(ModelIntegrityError, match="word embeddings"):
+        Transformer.from_arrays(folder, {})
+
+
+def test_words_that_are_learnt_are_rows_of_a_table(folder: EncoderFolder) -> None:
+    """The rows in play have the gradient that the whole table would have."""
+    tokens, transformer = tokens_of(folder).take(np.arange(len(TEXTS))), Transformer.of(folder)
+    table = RowTable(transformer.words.clone())
+    transformer(tokens, table.take)[-1].square().sum().backward()
+    found = table.gradient()
+    assert found is not None
+    rows, gradient = found
+    assert rows.tolist() == np.unique(tokens.ids).tolist()
+    transformer.words = torch.nn.Parameter(transformer.words)
+    transformer(tokens)[-1].square().sum().backward()
+    assert transformer.words.grad is not None
+    torch.testing.assert_close(gradient, transformer.words.grad[rows])
+
+
+def test_dropout_is_set_everywhere(folder: EncoderFolder) -> None:
+    tokens = tokens_of(folder).take(np.arange(len(TEXTS)))
+    still = Transformer.of(folder).train()
+    assert torch.equal(still(tokens)[-1], still(tokens)[-1])
+    rates = {m.p for m in Transformer.of(folder, dropout=0.3).modules() if isinstance(m, torch.nn.Dropout)}
+    assert rates == {0.3}
+
+
+def test_layers_are_frozen_from_below(folder: EncoderFolder) -> None:
+    transformer = Transformer.of(folder)
+    transformer.freeze(1)
+    learning = [name for name, p in transformer.named_parameters() if p.requires_grad]
+    assert learning
+    assert {transformer.depth_of(name) for name in learning} == {0}
+    assert all(".1." in name for name in learning)
+    frozen = {transformer.depth_of(name) for name, p in transformer.named_parameters() if not p.requires_grad}
+    assert frozen == {1, 2}
+    transformer.freeze(0)
+    kept = [name for name, p in transformer.named_parameters() if not p.requires_grad]
+    assert {transformer.depth_of(name) for name in kept} == {2}
+
+
+def test_nothing_is_printed(folder: EncoderFolder, capfd: pytest.CaptureFixture[str]) -> None:
+    Transformer.of(folder)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_without_the_library_the_extra_is_named(
+    folder: EncoderFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(MissingPackageError, match=r"longtail\[encoders\]"):
+        Transformer.of(folder)
+
+
+def test_weights_of_another_kind_are_one_sentence(tmp_path: Path) -> None:
+    folder = write_transformer(tmp_path)
+    (folder / "model.safetensors").write_bytes(b"abc")
+    with pytest.raises(UsageError, match="cannot be read"):
+        Transformer.of(EncoderFolder.of(folder))

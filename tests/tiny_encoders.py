@@ -1,0 +1,81 @@
+"""Transformers of two layers and a few words, with random weights, as their authors would save them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "red", "green", "apple", "pear", "##s", "tree")
+WIDTH, PLACES = 16, 24
+
+
+def write_transformer(folder: Path, words: tuple[str, ...] = WORDS) -> Path:
+    """A BERT in ``folder``, which is there; the test is left out where the library is not installed."""
+    transformers = pytest.importorskip("transformers")
+    config = transformers.BertConfig(
+        vocab_size=len(words),
+        hidden_size=WIDTH,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=PLACES,
+    )
+    _write(transformers.BertModel, config, folder)
+    vocabulary = {word: i for i, word in enumerate(words)}
+    transformers.BertTokenizer(vocab=vocabulary).save_pretrained(folder)
+    return folder
+
+
+def write_roberta(folder: Path) -> Path:
+    """A RoBERTa: <s> text </s>, positions from behind the number of the padding token."""
+    transformers = pytest.importorskip("transformers")
+    words = ("<s>", "<pad>", "</s>", "<unk>", "red", "green", "apple", "apples", "pear", "tree")
+    config = transformers.RobertaConfig(
+        vocab_size=len(words),
+        hidden_size=WIDTH,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=PLACES + 2,
+        pad_token_id=1,
+        type_vocab_size=1,
+    )
+    _write(transformers.RobertaModel, config, folder)
+    _write_tokenizer(folder, words, "<unk>", "<s> $A </s>", ("<s>", "</s>"))
+    return folder
+
+
+def write_xlnet(folder: Path) -> Path:
+    """An XLNet: text <sep> <cls>, padding in front."""
+    transformers = pytest.importorskip("transformers")
+    words = ("<unk>", "<s>", "</s>", "<cls>", "<sep>", "<pad>", "red", "green", "apple", "apples", "pear")
+    config = transformers.XLNetConfig(
+        vocab_size=len(words), d_model=WIDTH, n_layer=2, n_head=2, d_inner=32, pad_token_id=5
+    )
+    _write(transformers.XLNetModel, config, folder)
+    _write_tokenizer(folder, words, "<unk>", "$A <sep> <cls>:2", ("<sep>", "<cls>"))
+    return folder
+
+
+def _write(kind: Any, config: Any, folder: Path) -> None:
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        kind(config).save_pretrained(folder)
+
+
+def _write_tokenizer(
+    folder: Path, words: tuple[str, ...], unknown: str, template: str, special: tuple[str, ...]
+) -> None:
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+    from tokenizers.processors import TemplateProcessing
+
+    tokenizer = Tokenizer(WordLevel({word: i for i, word in enumerate(words)}, unk_token=unknown))
+    tokenizer.pre_tokenizer = Whitespace()
+    numbers = [(token, words.index(token)) for token in special]
+    tokenizer.post_processor = TemplateProcessing(single=template, special_tokens=numbers)
+    tokenizer.save(str(folder / "tokenizer.json"))
