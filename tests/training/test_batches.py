@@ -43,3 +43,28 @@ def test_seeds_are_the_same_everywhere() -> None:
     assert seed_of(0, "rank", 1) == 421464090374884205
     assert 0 <= seed_of("") < 2**63
     assert seed_of(1, 11) != seed_of(11, 1)
+
+
+def test_documents_of_alike_length_share_a_batch() -> None:
+    lengths = np.random.default_rng(0).integers(2, 200, 1003)
+
+    def batches(epoch: int) -> list[np.ndarray]:
+        made = epoch_batches(1003, 10, 1, seed=1, stage="s", epoch=epoch, lengths=lengths)
+        return [pieces[0].rows for pieces in made]
+
+    first = batches(0)
+    assert sorted(np.concatenate(first).tolist()) == list(range(1003))
+    assert [len(rows) for rows in first] == [10] * 100 + [3]
+    spread = np.mean([np.ptp(lengths[rows]) for rows in first])
+    assert spread < 0.1 * np.ptp(lengths)
+    # Not from short to long, and another order in each epoch, but always the same one.
+    means = np.array([lengths[rows].mean() for rows in first])
+    assert abs(np.corrcoef(means, np.arange(len(means)))[0, 1]) < 0.3
+    assert all((a == b).all() for a, b in zip(first, batches(0), strict=True))
+    assert not all((a == b).all() for a, b in zip(first, batches(1), strict=True))
+
+
+@pytest.mark.parametrize("n", [1, 9, 10])
+def test_few_documents_of_any_length(n: int) -> None:
+    made = list(epoch_batches(n, 10, 1, seed=1, stage="s", epoch=0, lengths=np.arange(n)))
+    assert sorted(made[0][0].rows.tolist()) == list(range(n))

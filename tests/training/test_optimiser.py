@@ -136,6 +136,58 @@ def test_the_state_there_and_back(kind: str) -> None:
     assert everything(half) == everything(whole)
 
 
+class Slow(Words):
+    """Its bias learns at a tenth of the rate."""
+
+    def rate(self, parameter: str) -> float:
+        return 0.1 if parameter == "bias" else 1.0
+
+
+@pytest.mark.parametrize("kind", ["adam", "radam"])
+def test_parameters_learn_at_rates_of_their_own(kind: str) -> None:
+    mine, theirs = Slow(), Words()
+    optimiser = Optimiser(mine, config(optimiser=kind))
+    chosen = torch.optim.RAdam if kind == "radam" else torch.optim.AdamW
+    reference = chosen(
+        [
+            {"params": [theirs.module.weight], "lr": 0.01},
+            {"params": [theirs.module.bias], "lr": 0.001},
+        ],
+        weight_decay=0.0,
+    )
+    every = np.arange(60)
+    for step in range(9):
+        for task, zero in ((mine, optimiser), (theirs, reference)):
+            zero.zero_grad()
+            task.vectors.weight.copy_(Words().vectors.weight)
+            task.loss(Batch(every, 0, 0, step)).backward()
+        optimiser.step(1.0)
+        reference.step()
+        theirs.vectors.forget_moments()
+    torch.testing.assert_close(mine.module.weight, theirs.module.weight)
+    torch.testing.assert_close(mine.module.bias, theirs.module.bias)
+    # A checkpoint finds each parameter's moments again, whatever order the groups are in.
+    kept = {name: array.copy() for name, array in optimiser.state().items()}
+    again = Optimiser(Slow(), config(optimiser=kind))
+    again.restore(kept)
+    assert {name: array.tolist() for name, array in again.state().items() if name.startswith("module")} == {
+        name: array.tolist() for name, array in kept.items() if name.startswith("module")
+    }
+
+
+def test_a_table_learns_at_a_rate_of_its_own() -> None:
+    class Half(Words):
+        def rate(self, parameter: str) -> float:
+            return 0.5 if parameter == "table/vectors" else 1.0
+
+    slow, plain = Half(), Words()
+    for task, settings in ((slow, config(row_lr=0.02)), (plain, config(row_lr=0.01))):
+        optimiser = Optimiser(task, settings)
+        gradients(task, 0)
+        optimiser.step(1.0)
+    assert everything(slow) == everything(plain)
+
+
 def test_nothing_dense_to_learn() -> None:
     task = Words()
     for parameter in task.module.parameters():

@@ -34,11 +34,43 @@ def steps_per_epoch(n_documents: int, batch_size: int) -> int:
     return -(-n_documents // batch_size)
 
 
+BUCKET = 32
+"""Batches that are cut from one bucket: large enough for even lengths, small enough for chance."""
+
+
+def epoch_order(
+    n_documents: int, batch_size: int, lengths: np.ndarray | None, rng: np.random.Generator
+) -> np.ndarray:
+    """The documents in the order of an epoch; with lengths, those of a batch are alike long.
+
+    Buckets are cut from a random order and sorted within; then batches are shuffled. The one that may be smaller
+    stays the last.
+    """
+    order = rng.permutation(n_documents)
+    if lengths is None:
+        return order
+    size = BUCKET * batch_size
+    for start in range(0, n_documents, size):
+        bucket = order[start : start + size]
+        order[start : start + size] = bucket[np.argsort(lengths[bucket], kind="stable")]
+    full = n_documents // batch_size
+    shuffled = order[: full * batch_size].reshape(full, batch_size)[rng.permutation(full)]
+    return np.concatenate([shuffled.ravel(), order[full * batch_size :]])
+
+
 def epoch_batches(
-    n_documents: int, batch_size: int, pieces: int, *, seed: int, stage: str, epoch: int
+    n_documents: int,
+    batch_size: int,
+    pieces: int,
+    *,
+    seed: int,
+    stage: str,
+    epoch: int,
+    lengths: np.ndarray | None = None,
 ) -> Iterator[list[Batch]]:
     """The batches of an epoch in their order, each as its pieces (fewer where it has fewer documents)."""
-    order = np.random.default_rng(seed_of(seed, stage, epoch, "order")).permutation(n_documents)
+    rng = np.random.default_rng(seed_of(seed, stage, epoch, "order"))
+    order = epoch_order(n_documents, batch_size, lengths, rng)
     first = epoch * steps_per_epoch(n_documents, batch_size)
     for number, start in enumerate(range(0, n_documents, batch_size)):
         rows, step = order[start : start + batch_size], first + number

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import cast
+from itertools import groupby
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -20,12 +21,18 @@ class Optimiser:
 
     def __init__(self, task: Task, config: TrainConfig) -> None:
         self._tables = {name: table for name, table in task.tables().items() if not table.frozen}
+        self._table_rates = {name: task.rate(f"table/{name}") for name in self._tables}
         self._config = config
-        self._names = [name for name, p in task.module.named_parameters() if p.requires_grad]
-        self._parameters = [p for p in task.module.parameters() if p.requires_grad]
-        self._dense: torch.optim.Optimizer | None = None
-        if self._parameters:
-            self._dense = _dense(self._parameters, config)
+        # Parameters of one rate are a group, and a checkpoint numbers them in the groups' order.
+        learnt = [(task.rate(name), name, p) for name, p in task.module.named_parameters() if p.requires_grad]
+        learnt.sort(key=lambda known: known[0])
+        self._names = [name for _, name, _ in learnt]
+        self._parameters = [parameter for _, _, parameter in learnt]
+        groups = [
+            {"params": [parameter for _, _, parameter in group], "rate": rate}
+            for rate, group in groupby(learnt, key=lambda known: known[0])
+        ]
+        self._dense: torch.optim.Optimizer | None = _dense(groups, config) if groups else None
         for table in self._tables.values():
             table.forget_moments()
 
@@ -50,12 +57,13 @@ class Optimiser:
                 for gradient in dense:
                     gradient.mul_(scale)
             for group in self._dense.param_groups:
-                group["lr"] = config.lr * factor
+                group["lr"] = config.lr * factor * group["rate"]
             self._dense.step()
         row_lr = (config.lr if config.row_lr is None else config.row_lr) * factor
         finite = True
         for name, table in self._tables.items():
-            finite &= table.apply(rows[name], row_lr, weight_decay=config.weight_decay, scale=scale)
+            lr = row_lr * self._table_rates[name]
+            finite &= table.apply(rows[name], lr, weight_decay=config.weight_decay, scale=scale)
         return finite
 
     def close(self) -> None:
@@ -101,7 +109,7 @@ class Optimiser:
         return cast(dict[int, dict[str, torch.Tensor]], self._dense.state_dict()["state"])
 
 
-def _dense(parameters: list[torch.nn.Parameter], config: TrainConfig) -> torch.optim.Optimizer:
+def _dense(parameters: list[dict[str, Any]], config: TrainConfig) -> torch.optim.Optimizer:
     """What updates the module; weight decay is apart from the gradient in both kinds."""
     betas, decay = (BETA1, BETA2), config.weight_decay
     if config.optimiser == "radam":

@@ -21,6 +21,13 @@ class Hooks:
         """Large matrices of which a batch touches few rows, by name; the same objects at each call."""
         return {}
 
+    def rate(self, parameter: str) -> float:
+        """What the learning rate of a parameter of the module is multiplied with, by its name.
+
+        A table is asked for as ``table/NAME``.
+        """
+        return 1.0
+
     def on_epoch_start(self, epoch: int) -> None:
         """Prepare an epoch (from 0), as by mining negatives again; torch is seeded already."""
 
@@ -43,6 +50,8 @@ class Task(Hooks, ABC):
     """The small dense weights, all of them updated at each step."""
     n_documents: int
     """Documents that an epoch goes through."""
+    lengths: np.ndarray | None = None
+    """How long each document is, where documents of alike length should share a batch; None: any may."""
     device: torch.device = torch.device("cpu")
     """Where the weights are during training (set by the trainer): inputs of the module belong there."""
 

@@ -92,6 +92,7 @@ class _Loop:
             seed=self.seed,
             stage=self.stage,
             epoch=epoch,
+            lengths=task.lengths,
         )
         for pieces in batches:
             documents = sum(len(piece.rows) for piece in pieces)
