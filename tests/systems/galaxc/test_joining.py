@@ -60,7 +60,7 @@ def test_a_document_that_joins_becomes_a_neighbour_and_votes(
     near, _ = space.near(vectors, 4, np.array([-1]))
     assert set(near[0, :3].tolist()) == {n_nodes, n_nodes + 1, n_nodes + 2}
     seen = model.folded_.look(model._queries(Documents.of([word]), None, None))
-    assert seen.votes.toarray()[0, label] == pytest.approx(3, abs=0.1)
+    assert seen.votes.to_csr(len(model.labels_)).toarray()[0, label] == pytest.approx(3, abs=0.1)
     after = model.predict([word], k=40)
 
     def rank(answer: Any) -> int:

@@ -166,7 +166,7 @@ class NegativesConfig:
 class ShortlistConfig:
     """Which labels are ranked."""
 
-    size: int = 300
+    size: int = 200
     """Labels of nearest embedding (500 in the paper)."""
     embedding: Literal["transformed", "raw", "classifier"] = "classifier"
     """What is near: means of transformed resolutions (the paper's), of convolved ones (its published code), or a
@@ -175,7 +175,7 @@ class ShortlistConfig:
     """Labels of the most alike text that join; 0: none."""
     voters: int = 20
     """Nearest training documents whose labels join; 0: none."""
-    effort: int = 300
+    effort: int = 200
     """Candidates that a search for labels keeps at a time: more find more, and take longer."""
 
     def __post_init__(self) -> None:

@@ -66,7 +66,7 @@ class Seen:
 
     raw: np.ndarray
     embedded: np.ndarray
-    votes: csr_array
+    votes: Candidates
 
 
 class Folded:
@@ -142,12 +142,12 @@ class Folded:
         vectors: np.ndarray,
         lists: np.ndarray,
         space: Space | None = None,
-        votes: csr_array | None = None,
+        votes: Candidates | None = None,
     ) -> Seen:
         """Documents with these initial embeddings [n, D] and neighbours [n, links]."""
         raw = self.resolutions(vectors, lists, space or self.space)
         if votes is None:
-            votes = no_pairs(len(raw), len(self.weights.classifiers))
+            votes = Candidates.from_csr(no_pairs(len(raw), len(self.weights.classifiers)))
         return Seen(raw, transformed(raw, self.weights.transform, self.weights.shift), votes)
 
     def look_together(self, queries: Queries) -> Seen:
@@ -210,7 +210,7 @@ class Folded:
         if self.config.score == "ann":
             return found
         if config.voters:
-            found = found.union(Candidates.from_csr(seen.votes).best(MOST_VOTED), fill=0.0)
+            found = found.union(seen.votes.best(MOST_VOTED), fill=0.0)
         if config.lexical:
             found = found.union(self.texts.top(queries.X, config.lexical), fill=0.0)
         if queries.revealed is not None:
@@ -270,7 +270,7 @@ class Folded:
         by_tree = np.full(len(candidates.ids), np.log(FLOOR), np.float32)
         if queries.linear is not None:
             by_tree = candidates.scores_in(queries.linear, fill=float(np.log(FLOOR)))
-        votes = candidates.scores_in(Candidates.from_csr(seen.votes), fill=0.0)
+        votes = candidates.scores_in(seen.votes, fill=0.0)
         company = np.zeros(len(candidates.ids), np.float32)
         if queries.revealed is not None:
             company = candidates.scores_in(Candidates.from_csr(self.company(queries.revealed)), fill=0.0)

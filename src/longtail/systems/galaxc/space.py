@@ -12,11 +12,13 @@ from scipy.sparse import coo_array, csr_array, vstack
 from longtail.graph.joint import JointGraph, extended, joint_graph, label_nodes
 from longtail.run import Run
 from longtail.shortlist.ann import AnnIndex
+from longtail.shortlist.candidates import Candidates
+from longtail.shortlist.votes import votes
 from longtail.systems.galaxc.config import GraphConfig
 from longtail.systems.galaxc.links import Links
 from longtail.types import Dataset, Edges
 
-NEAR_EFFORT = 100
+NEAR_EFFORT = 60
 """Candidates that a search for near nodes keeps at a time: few are wanted."""
 
 ALIKE = 0.9
@@ -122,13 +124,9 @@ class Space:
         found = np.where(mine, -1, found)
         return np.take_along_axis(found, order, axis=1), np.take_along_axis(cosines, order, axis=1)
 
-    def votes(self, near: np.ndarray, cosines: np.ndarray) -> csr_array:
-        """What near documents say of labels: the sum of the fourth powers of their cosines [n, L]."""
-        there = near >= 0
-        indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
-        weights = np.maximum(cosines[there], 0).astype(np.float32) ** 4
-        voters = csr_array((weights, near[there], indptr), shape=(len(near), len(self.vectors)))
-        return csr_array(voters @ self.labels_of)
+    def votes(self, near: np.ndarray, cosines: np.ndarray) -> Candidates:
+        """What near documents say of labels: the sum of the fourth powers of their cosines."""
+        return votes(near, np.maximum(cosines, 0) ** 4, self.labels_of)
 
     def nodes_of(self, ids: list[str], vectors: np.ndarray) -> np.ndarray:
         """The nodes of documents that are in the graph already, -1 for others.
