@@ -1,0 +1,85 @@
+"""Graph isomorphism network over many small graphs at once (Xu et al., ICLR 2019; Eq. 4 and 5 of GNN-XML).
+
+The graphs of a batch are packed: their vertices lie side by side as rows of one matrix, their edges in one sparse
+matrix with a block for each graph. A layer is then a sparse product and two dense ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import torch
+from scipy.sparse import csr_array
+from torch import nn
+
+from longtail.blocks.sparse_product import sparse_product
+
+
+class RowNorm(nn.BatchNorm1d):
+    """Batch normalisation that takes a batch of a single row too: by what it has seen before."""
+
+    def forward(self, input: torch.Tensor) -> torch.Tensor:
+        """[rows, width] -> [rows, width]."""
+        if self.training and len(input) < 2:
+            return nn.functional.batch_norm(
+                input, self.running_mean, self.running_var, self.weight, self.bias, False, 0.0, self.eps
+            )
+        return super().forward(input)
+
+    def folded(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Factor and shift [width] that it is in prediction."""
+        assert self.running_mean is not None
+        assert self.running_var is not None
+        factor = self.weight / torch.sqrt(self.running_var + self.eps)
+        return factor, self.bias - self.running_mean * factor
+
+
+class GinLayer(nn.Module):
+    """h' = MLP((1 + eps) h + the sum of the neighbours' h), the MLP being twice a product, a BatchNorm and a ReLU.
+
+    Args:
+        eps: where the weight of a vertex itself begins.
+        learn_eps: whether it changes.
+
+    Shapes:
+        h [vertices, width_in], edges [vertices, vertices] sparse -> [vertices, width_out]
+    """
+
+    def __init__(self, width_in: int, width_out: int, *, eps: float = 0.0, learn_eps: bool = False) -> None:
+        super().__init__()
+        self.eps = nn.Parameter(torch.tensor(float(eps)), requires_grad=learn_eps)
+        # The bias of a product would go away with the mean that the normalisation takes off.
+        self.inner, self.inner_norm = nn.Linear(width_in, width_out, bias=False), RowNorm(width_out)
+        self.outer, self.outer_norm = nn.Linear(width_out, width_out, bias=False), RowNorm(width_out)
+
+    def forward(self, h: torch.Tensor, edges: csr_array) -> torch.Tensor:
+        """One hop further."""
+        mixed = (1 + self.eps) * h + sparse_product(edges, h)
+        hidden = torch.relu(self.inner_norm(self.inner(mixed)))
+        return torch.relu(self.outer_norm(self.outer(hidden)))
+
+    @torch.no_grad()
+    def folded(self) -> dict[str, torch.Tensor]:
+        """What it is in prediction: two products with a bias, each with a ReLU behind it."""
+        found = {"factor": (1 + self.eps).reshape(1)}
+        for name in ("inner", "outer"):
+            linear = cast(nn.Linear, getattr(self, name))
+            factor, shift = cast(RowNorm, getattr(self, f"{name}_norm")).folded()
+            found[name] = linear.weight * factor[:, None]
+            found[f"{name}_bias"] = shift
+        return found
+
+
+def readout(
+    orders: Sequence[torch.Tensor], membership: csr_array, *, concatenate: bool = True
+) -> torch.Tensor:
+    """Graphs as the sums of their vertices: of all layers side by side, or of the last one alone.
+
+    Args:
+        orders: the vertices after layer 0, 1, .. K, each [vertices, width of the layer].
+        membership: which vertices a graph has (ones, or weights) [graphs, vertices].
+    """
+    if not concatenate:
+        return sparse_product(membership, orders[-1])
+    return torch.cat([sparse_product(membership, h) for h in orders], dim=1)
