@@ -61,7 +61,10 @@ class KeyGraphs:
 
     def without_sentences(self) -> KeyGraphs:
         """The same graphs, once their features are made and nothing else needs the sentences."""
-        nothing: csr_array = csr_array((len(self.keywords), 0), dtype=np.float32)
+        shape = (len(self.keywords), 0)
+        nothing = _csr(
+            np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(shape[0] + 1, np.int64), shape
+        )
         return KeyGraphs(self.documents, self.keywords, self.edges, nothing)
 
     def _sentence_ranges(self) -> tuple[np.ndarray, np.ndarray]:
@@ -129,7 +132,8 @@ def join_key_graphs(parts: list[KeyGraphs]) -> KeyGraphs:
 def joined_ranges(starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
     """The numbers of all ranges, one range after the other, int64."""
     ends = _starts(stops - starts)
-    return np.arange(int(ends[-1])) + np.repeat(starts - ends[:-1], np.diff(ends))
+    numbers: np.ndarray = np.arange(int(ends[-1])) + np.repeat(starts - ends[:-1], np.diff(ends))
+    return numbers
 
 
 def _starts(sizes: np.ndarray) -> np.ndarray:

@@ -33,9 +33,9 @@ class DocumentsConfig:
     stem: str | None = None
     """The Snowball stemmer for words, by its language (english, german, ...); none: no stemming."""
     encoder: str = LIGHT
-    """What makes a vector of a sentence: light (its words' TF-IDF in few dimensions), or the folder of a
-    transformer with its tokenizer."""
-    width: int = 256
+    """What makes a vector of a sentence: light (its words' TF-IDF in few dimensions), or a transformer: the
+    folder that it and its tokenizer are in, or minilm."""
+    width: int = 512
     """Length of a light vector at most; a transformer has its own."""
     cache: str | None = None
     """A folder where a transformer's vectors of training sentences are kept, so that each is made once; none:

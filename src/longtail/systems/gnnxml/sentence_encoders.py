@@ -1,0 +1,141 @@
+"""What makes a vector of a sentence: its TF-IDF in few dimensions, or a pre-trained transformer."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.sparse import csr_array
+
+from longtail.blocks.text_encoder import TextEncoder
+from longtail.text.keywords import KeywordFinder
+from longtail.text.passages import Passages, read_passages
+from longtail.threads import blocks, run_all
+
+TURNS = 3
+SAMPLE = 20_000
+"""Documents that a projection is learnt from, at most."""
+RIDGE = 0.01
+"""Directions of less than this share of the mean strength (squared) stay weak: they are mostly chance."""
+FEW_ROWS = 256
+
+
+class SentenceEncoder(Protocol):
+    """Sentences to vectors."""
+
+    @property
+    def width(self) -> int:
+        """Length of a vector."""
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for two encoders only if they make the same vectors."""
+
+    def __call__(self, texts: list[str]) -> np.ndarray:
+        """Vectors float32 [n, width]."""
+
+
+class LightEncoder:
+    """The TF-IDF of a sentence, projected to the main directions of the training documents.
+
+    Linear, so nothing is lost by adding vectors of sentences up: the sum is the projection of the sum.
+    """
+
+    def __init__(self, finder: KeywordFinder, projection: np.ndarray) -> None:
+        self.finder = finder
+        self.projection = projection
+
+    @property
+    def width(self) -> int:
+        """Length of a vector."""
+        return int(self.projection.shape[1])
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the words and their vectors."""
+        spelled = "\n".join(self.finder.terms.tokens.spell())
+        return hashlib.sha256(spelled.encode() + self.projection.tobytes()).hexdigest()
+
+    def __call__(self, texts: list[str]) -> np.ndarray:
+        """Vectors float32 [n, width]; a text of more than one sentence is the sum of theirs."""
+        passages = read_passages(texts)
+        documents = passages.sentences.documents.astype(np.int32)
+        ones = np.ones(len(passages.sentences), np.float32)
+        columns = np.arange(len(ones), dtype=np.int32)
+        belongs: csr_array = csr_array((ones, columns, documents), shape=(len(texts), len(ones)))
+        return np.asarray(belongs @ self.of_passages(passages, self.finder.numbers(passages)))
+
+    def of_passages(self, passages: Passages, numbers: np.ndarray) -> np.ndarray:
+        """Vectors of sentences that are read already, given the numbers of their words."""
+        return np.asarray(self.finder.sentence_rows(passages, numbers) @ self.projection)
+
+
+class TransformerEncoder:
+    """A pre-trained transformer as it is: the mean of a sentence's tokens."""
+
+    def __init__(self, encoder: TextEncoder) -> None:
+        self.encoder = encoder
+
+    @property
+    def width(self) -> int:
+        """Length of a vector."""
+        return self.encoder.folder.width
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of all files and of how much of a sentence is read; made once, as files may be large."""
+        parts = [f"{name} {sha256}" for name, sha256 in sorted(self.encoder.folder.hashes().items())]
+        return hashlib.sha256("\n".join([f"{self.encoder.longest} tokens", *parts]).encode()).hexdigest()
+
+    def __call__(self, texts: list[str]) -> np.ndarray:
+        """Vectors float32 [n, width]."""
+        return self.encoder(texts) if texts else np.zeros((0, self.width), np.float32)
+
+
+def learn_projection(rows: csr_array, width: int, *, seed: int) -> np.ndarray:
+    """The main directions of rows, turned and scaled so that all are equally strong, float32 [columns, width].
+
+    Power iterations from a random start (N. Halko, P.-G. Martinsson, J. Tropp: Finding structure with randomness,
+    2011). There are never more directions than rows or columns.
+    """
+    width = min(width, *rows.shape)
+    guess = np.random.default_rng(seed).standard_normal((rows.shape[1], width), np.float32)
+    columns = csr_array(rows.T)
+    for _ in range(TURNS):
+        guess = _product(columns, _product(rows, guess))
+        guess = _made_even(guess, guess, 1e-9)
+    return _made_even(guess, _product(rows, guess), RIDGE)
+
+
+def _made_even(directions: np.ndarray, seen: np.ndarray, ridge: float) -> np.ndarray:
+    """Directions combined so that what is ``seen`` of them becomes uncorrelated and equally strong.
+
+    By Cholesky factors, as other decompositions wait for each other's threads on a busy machine, a minute long.
+    """
+    wide = seen.astype(np.float64)
+    products = wide.T @ wide
+    mean = np.trace(products) / len(products)
+    products[np.diag_indices_from(products)] += ridge * mean + np.finfo(np.float64).tiny
+    even = solve_triangular(np.linalg.cholesky(products), directions.T.astype(np.float64), lower=True)
+    return np.ascontiguousarray(even.T * np.sqrt(mean), np.float32)
+
+
+def sampled(texts: Sequence[str]) -> Sequence[str]:
+    """The texts that a projection is learnt from: at even distances, no more than ``SAMPLE``."""
+    step = -(-len(texts) // SAMPLE) or 1
+    return texts[::step]
+
+
+def _product(matrix: csr_array, dense: np.ndarray) -> np.ndarray:
+    out = np.empty((matrix.shape[0], dense.shape[1]), np.float32)
+
+    def multiply(block: tuple[int, int]) -> None:
+        start, stop = block
+        out[start:stop] = matrix[start:stop] @ dense
+
+    run_all(multiply, blocks(matrix.shape[0], smallest=FEW_ROWS))
+    return out
