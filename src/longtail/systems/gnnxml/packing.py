@@ -1,0 +1,74 @@
+"""Keyword graphs of some documents side by side, as the network takes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from longtail.graph.keygraph import KeyGraphs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Packed:
+    """The graphs of n documents with V vertices together.
+
+    Shapes:
+        features float32 [V, d]; edges [V, V] within documents; membership [n, V], ones
+    """
+
+    features: np.ndarray
+    edges: csr_array
+    membership: csr_array
+
+    @classmethod
+    def of(cls, graphs: KeyGraphs, features: np.ndarray, *, weighted: bool) -> Packed:
+        """Graphs with their features; edges count as many times as there are shared sentences, or once."""
+        edges = graphs.edges
+        if not weighted:
+            ones = np.ones(edges.nnz, np.float32)
+            edges = csr_array((ones, edges.indices, edges.indptr), shape=edges.shape)
+        return cls(features, edges, membership_of(graphs.documents))
+
+
+class GraphStore:
+    """Keyword graphs and features of all documents, of which batches take some."""
+
+    def __init__(self, graphs: KeyGraphs, features: np.ndarray, *, weighted: bool) -> None:
+        self.graphs, self.features, self.weighted = graphs.without_sentences(), features, weighted
+
+    def __len__(self) -> int:
+        return len(self.graphs)
+
+    @property
+    def width(self) -> int:
+        """d, numbers that a vertex has."""
+        return int(self.features.shape[1])
+
+    def take(self, rows: np.ndarray) -> Packed:
+        """The graphs of these documents (in any order, any of them twice)."""
+        features = self.features[self.graphs.vertices(rows)]
+        return Packed.of(self.graphs.take(rows), features, weighted=self.weighted)
+
+
+def membership_of(documents: np.ndarray) -> csr_array:
+    """Documents x vertices, ones where the vertex is the document's; ``documents`` [n + 1]: where they begin."""
+    n_vertices = int(documents[-1])
+    ones = np.ones(n_vertices, np.float32)
+    return csr_array((ones, np.arange(n_vertices), documents), shape=(len(documents) - 1, n_vertices))
+
+
+def unit_sums(documents: np.ndarray, features: np.ndarray) -> np.ndarray:
+    """A document's embedding: the sum of its vertices, of unit length (zeros where there is nothing).
+
+    Shapes:
+        documents [n + 1] (where vertices begin), features float32 [V, d] -> float32 [n, d]
+    """
+    return unit(np.asarray(membership_of(documents) @ features, np.float32))
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    """Dense rows of length one, each by itself: the same alone and among others."""
+    lengths = np.sqrt((rows.astype(np.float64) ** 2).sum(axis=1))
+    return np.asarray(rows / np.maximum(lengths, 1e-12)[:, None], np.float32)
