@@ -1,8 +1,8 @@
 """Names in a text: capitalised words in a row within a sentence.
 
 No library and no language: it works in every script that has capitals, and finds nothing in others. The first
-word of a sentence is capitalised anyway and begins no name; a sentence of which most words are capitalised (a
-heading) tells nothing. In German every noun is a name of one word, which is a keyword at worst.
+word of a sentence is capitalised anyway and begins no name; a sentence of which two words in three are (a heading)
+tells nothing. In German every noun is a name of one word, which is a keyword at worst.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ def _find(
     for sentence in range(len(sentence_words) - 1):
         begin, end = sentence_words[sentence], sentence_words[sentence + 1]
         n_capital = n_small = 0
-        for word in range(begin, end):
+        for word in range(begin + 1, end):
             n_capital += capital[codes[starts[word]]]
             n_small += small[codes[starts[word]]]
-        if n_capital > n_small:
+        if n_capital > 2 * n_small:
             continue
         word = begin + 1
         while word < end:

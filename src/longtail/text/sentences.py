@@ -137,7 +137,7 @@ def _goes_on_after_dot(
     # An initial (J. Smith), or letters with dots between them (e.g., U.S.).
     if length == 1 and classes[codes[first]] == LETTER:
         return (kinds[codes[first]] & _CAPITAL) > 0 or (first > start and codes[first - 1] == 46)
-    if length <= 4 and following < end and kinds[codes[following]] & _DIGIT:
+    if length <= 3 and following < end and kinds[codes[following]] & _DIGIT:
         return True
     if length <= 8:
         key = hash_span(codes, first, at)
@@ -233,10 +233,10 @@ def _split(
                         stop = at
                 elif classes[codes[at]]:
                     words = words or classes[codes[at]] != MARK
-                    if at - start >= 2 * LONGEST:
-                        stop = at + 1
                 else:
                     stop = _ends(codes, start, at, end, kinds, classes, abbreviations)
+                if stop < 0 and at - start >= 2 * LONGEST:
+                    stop = at + 1
             if stop >= 0:
                 last = stop
                 while last > start and kinds[codes[last - 1]] & _SPACE:

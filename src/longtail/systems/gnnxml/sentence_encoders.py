@@ -17,7 +17,7 @@ from longtail.text.passages import Passages, read_passages
 from longtail.threads import blocks, run_all
 
 TURNS = 3
-SAMPLE = 20_000
+SAMPLE = 10_000
 """Documents that a projection is learnt from, at most."""
 RIDGE = 0.01
 """Directions of less than this share of the mean strength (squared) stay weak: they are mostly chance."""
@@ -108,11 +108,13 @@ def learn_projection(rows: csr_array, width: int, *, seed: int) -> np.ndarray:
     for _ in range(TURNS):
         guess = _product(columns, _product(rows, guess))
         guess = _made_even(guess, guess, 1e-9)
-    return _made_even(guess, _product(rows, guess), RIDGE)
+    seen = _product(rows, guess)
+    # Of unit length on average, so that a sentence's vector is about as long as its row was.
+    return _made_even(guess, seen, RIDGE) * np.float32(np.sqrt(np.mean(np.square(seen).sum(axis=0))))
 
 
 def _made_even(directions: np.ndarray, seen: np.ndarray, ridge: float) -> np.ndarray:
-    """Directions combined so that what is ``seen`` of them becomes uncorrelated and equally strong.
+    """Directions combined so that what is ``seen`` of them becomes uncorrelated and of length one.
 
     By Cholesky factors, as other decompositions wait for each other's threads on a busy machine, a minute long.
     """
@@ -121,7 +123,7 @@ def _made_even(directions: np.ndarray, seen: np.ndarray, ridge: float) -> np.nda
     mean = np.trace(products) / len(products)
     products[np.diag_indices_from(products)] += ridge * mean + np.finfo(np.float64).tiny
     even = solve_triangular(np.linalg.cholesky(products), directions.T.astype(np.float64), lower=True)
-    return np.ascontiguousarray(even.T * np.sqrt(mean), np.float32)
+    return np.ascontiguousarray(even.T, np.float32)
 
 
 def sampled(texts: Sequence[str]) -> Sequence[str]:
