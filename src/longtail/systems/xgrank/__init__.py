@@ -1,0 +1,1 @@
+"""X-GRank: group-wise label ranking with a pre-trained encoder."""

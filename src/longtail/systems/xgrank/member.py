@@ -1,0 +1,119 @@
+"""One trained model, folded: an encoder that makes vectors of texts, and matrices that these are compared with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from longtail.blocks.sparse_product import multiply
+from longtail.shortlist.candidates import Candidates
+from longtail.shortlist.meta_shortlist import MetaShortlist
+from longtail.shortlist.scoring import score
+from longtail.systems.xgrank.label_vectors import bags_of
+from longtail.systems.xgrank.network import Network
+from longtail.text.subwords import Subwords
+from longtail.training.surroundings import torch_threads
+
+AT_ONCE = 64
+"""Documents that the encoder reads together."""
+
+
+class Read(NamedTuple):
+    """What the encoder makes of documents.
+
+    Shapes:
+        pooled [n, layers * D + 1], the last column ones; document [n, width of a label's vector]
+    """
+
+    pooled: np.ndarray
+    document: np.ndarray
+
+
+class Reader:
+    """Texts to vectors.
+
+    Args:
+        network: encoder and projection.
+        subwords: the encoder's tokenizer.
+        idf: weights of tokens in bags; None: all alike.
+        tokens: embeddings of tokens that join the document's vector [vocabulary, d]; None: they do not.
+    """
+
+    def __init__(
+        self, network: Network, subwords: Subwords, idf: np.ndarray | None, tokens: np.ndarray | None
+    ) -> None:
+        self.network, self.subwords, self.idf, self.tokens = network, subwords, idf, tokens
+
+    def __call__(self, texts: list[str]) -> Read:
+        """The vectors of texts."""
+        network = self.network
+        was_training = network.training
+        network.eval()
+        rows = self.subwords(texts)
+        pooled = np.empty((len(texts), network.project.in_features + 1), np.float32)
+        document = np.empty((len(texts), network.project.out_features), np.float32)
+        order = np.argsort(rows.lengths, kind="stable")
+        with torch.inference_mode(), torch_threads():
+            for start in range(0, len(order), AT_ONCE):
+                some = order[start : start + AT_ONCE]
+                found = network.pooled(rows.take(some))
+                pooled[some, :-1] = found.cpu().numpy()
+                document[some] = network.project(found).cpu().numpy()
+        network.train(was_training)
+        pooled[:, -1] = 1
+        if self.tokens is not None:
+            bags = bags_of(self.subwords(texts, special=False), self.subwords.size, self.idf)
+            document[:, : self.tokens.shape[1]] += multiply(bags, self.tokens)
+        return Read(pooled, document)
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """Matrices of labels and clusters.
+
+    Shapes:
+        labels [L, width], clusters [K, layers * D + 1] (0 rows: there are none), codes int64 [L]
+    """
+
+    labels: np.ndarray
+    clusters: np.ndarray
+    codes: np.ndarray
+
+    @classmethod
+    def of(cls, network: Network, labels: np.ndarray, codes: np.ndarray) -> Vectors:
+        """From a trained network; the retriever's bias is one more column."""
+        clusters = np.zeros((0, network.project.in_features + 1), np.float32)
+        if network.retrieve is not None:
+            weight, bias = (
+                p.detach().cpu().numpy() for p in (network.retrieve.weight, network.retrieve.bias)
+            )
+            clusters = np.concatenate([weight, bias[:, None]], axis=1)
+        return cls(labels, clusters, codes)
+
+
+class Member:
+    """A model that retrieves and ranks."""
+
+    def __init__(self, reader: Reader, vectors: Vectors) -> None:
+        self.reader, self.vectors = reader, vectors
+        self.retriever: MetaShortlist | None = None
+        if len(vectors.clusters):
+            order = np.argsort(vectors.codes, kind="stable")
+            counts = np.bincount(vectors.codes, minlength=len(vectors.clusters))
+            ptr = np.concatenate([[0], np.cumsum(counts)])
+            self.retriever = MetaShortlist(vectors.clusters, ptr, order.astype(np.int32))
+
+    def retrieve(self, read: Read, beam: int) -> Candidates:
+        """The labels of the best clusters, with their cluster's score; all labels where there are no clusters."""
+        n, n_labels = len(read.document), len(self.vectors.labels)
+        if self.retriever is None:
+            ids = np.tile(np.arange(n_labels, dtype=np.int32), n)
+            return Candidates.from_counts(np.full(n, n_labels), ids, np.zeros(len(ids), np.float32))
+        return self.retriever.expand(self.retriever.top_clusters(read.pooled, beam))
+
+    def rank(self, read: Read, candidates: Candidates) -> Candidates:
+        """The candidates with the product of document and label as score."""
+        return score(read.document, candidates, self.vectors.labels)
