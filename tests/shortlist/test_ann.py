@@ -322,3 +322,13 @@ def test_importing_and_few_rows_need_no_faiss() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+def test_many_rows_have_fewer_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ann, "MANY", 10)
+    few = AnnIndex.build(np.eye(10, dtype=np.float32))
+    many = AnnIndex.build(np.eye(11, dtype=np.float32))
+    assert (few.links, few.effort) == (ann.LINKS, ann.BUILD_EFFORT)
+    assert (many.links, many.effort) == (ann.FEWER_LINKS, ann.LESS_EFFORT)
+    own = AnnIndex.build(np.eye(11, dtype=np.float32), links=7, effort=9)
+    assert (own.links, own.effort) == (7, 9)

