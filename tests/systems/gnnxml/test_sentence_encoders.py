@@ -61,6 +61,7 @@ def test_directions_are_about_as_long_as_one() -> None:
 def test_there_are_never_more_directions_than_rows_or_columns() -> None:
     assert learn_projection(low_rank(2), 500, seed=0).shape == (60, 60)
     assert np.isfinite(learn_projection(low_rank(2), 500, seed=0)).all()
+    assert not learn_projection(csr_array(np.zeros((3, 5), np.float32)), 2, seed=0).any()
     one = learn_projection(low_rank(3)[:1], 8, seed=0)
     assert one.shape == (60, 1)
     assert np.isfinite(one).all()
