@@ -5,7 +5,9 @@ import pytest
 import torch
 from scipy.sparse import csr_array
 
+from longtail import threads
 from longtail.blocks.gin import GinLayer, RowNorm, readout
+from longtail.training.surroundings import torch_threads
 
 
 def graphs(sizes: list[int], seed: int = 0) -> tuple[csr_array, csr_array, list[np.ndarray]]:
@@ -31,7 +33,7 @@ def by_hand(layer: GinLayer, h: np.ndarray, A: np.ndarray) -> np.ndarray:
         x = (1 + float(layer.eps)) * h[v] + sum((h[u] for u in range(len(h)) if A[v, u]), np.zeros_like(h[v]))
         for product, norm in ((layer.inner, layer.inner_norm), (layer.outer, layer.outer_norm)):
             x = product.weight.detach().numpy() @ x
-            x = (x - norm.running_mean.numpy()) / np.sqrt(norm.running_var.numpy() + norm.eps)
+            x = (x - norm.running_mean.numpy()) / np.sqrt(norm.running_var.numpy() + norm.EPSILON)
             x = np.maximum(x * norm.weight.detach().numpy() + norm.bias.detach().numpy(), 0)
         out.append(x)
     return np.array(out, np.float32)
@@ -114,3 +116,35 @@ def test_a_batch_of_one_vertex_is_taken_in_training() -> None:
     layer = GinLayer(3, 4).train()
     alone = csr_array((1, 1), dtype=np.float32)
     assert layer(torch.randn(1, 3), alone).shape == (1, 4)
+
+
+def test_the_normalisation_is_that_of_torch() -> None:
+    own, other = RowNorm(4), torch.nn.BatchNorm1d(4)
+    for norm in (own, other):
+        torch.nn.init.constant_(norm.weight, 1.5)
+        torch.nn.init.constant_(norm.bias, 0.3)
+    x = torch.randn(9, 4) * 3 + 1
+    one, two = x.clone().requires_grad_(), x.clone().requires_grad_()
+    for _ in range(3):
+        found, expected = own(one), other(two)
+    assert torch.allclose(found, expected, atol=1e-5)
+    weights = torch.randn(9, 4)
+    (found * weights).sum().backward()
+    (expected * weights).sum().backward()
+    assert torch.allclose(one.grad, two.grad, atol=1e-5)
+    assert torch.allclose(own.weight.grad, other.weight.grad, atol=1e-5)
+    assert torch.allclose(own.running_mean, other.running_mean, atol=1e-5)
+    assert torch.allclose(own.running_var, other.running_var, atol=1e-5)
+    assert torch.allclose(own.eval()(x), other.eval()(x), atol=1e-5)
+
+
+def test_training_does_not_depend_on_the_number_of_threads() -> None:
+    edges, membership, _ = graphs([8] * 60)
+    found = []
+    for number in (1, 2):
+        with threads.limit(number), torch_threads():
+            torch.manual_seed(0)
+            layer, h = GinLayer(16, 32), torch.randn(480, 16)
+            readout([h, layer(h, edges)], membership).square().mean().backward()
+            found.append([p.grad.clone() for p in layer.parameters() if p.grad is not None])
+    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))

@@ -40,6 +40,16 @@ FASTEST: dict[str, dict[str, object]] = {
         "linear": True,
         "stages": {stage: {"epochs": 3, "lr": 0.02, "batch_size": 64} for stage in ("joint", "refine")},
     },
+    "gnnxml": {
+        "text": {"kind": "word"},
+        "documents": {"width": 16},
+        "network": {"width": 16},
+        "clusters": {"number": 4},
+        "ranker": {"beam": 3},
+        "score": "learnt",
+        "linear": True,
+        "match": {"epochs": 3, "lr": 0.02, "batch_size": 64},
+    },
 }
 """Settings that make a system exercise all its parts on small data."""
 

@@ -16,22 +16,43 @@ from torch import nn
 from longtail.blocks.sparse_product import sparse_product
 
 
-class RowNorm(nn.BatchNorm1d):
-    """Batch normalisation that takes a batch of a single row too: by what it has seen before."""
+class RowNorm(nn.Module):
+    """Batch normalisation out of plain sums: torch's own adds in an order that depends on the number of threads.
 
-    def forward(self, input: torch.Tensor) -> torch.Tensor:
-        """[rows, width] -> [rows, width]."""
-        if self.training and len(input) < 2:
-            return nn.functional.batch_norm(
-                input, self.running_mean, self.running_var, self.weight, self.bias, False, 0.0, self.eps
-            )
-        return super().forward(input)
+    A batch of a single row is taken too, by what was seen before.
+
+    Shapes:
+        x [rows, width] -> [rows, width]
+    """
+
+    MOMENTUM, EPSILON = 0.1, 1e-5
+
+    running_mean: torch.Tensor
+    running_var: torch.Tensor
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.ones(width)), nn.Parameter(torch.zeros(width))
+        self.register_buffer("running_mean", torch.zeros(width))
+        self.register_buffer("running_var", torch.ones(width))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Columns of mean 0 and variance 1, scaled and shifted."""
+        if not self.training or len(x) < 2:
+            factor, shift = self.folded()
+            return x * factor + shift
+        mean = x.mean(dim=0)
+        centred = x - mean
+        variance = centred.square().mean(dim=0)
+        with torch.no_grad():
+            self.running_mean.lerp_(mean.to(self.running_mean.dtype), self.MOMENTUM)
+            unbiased = variance * (len(x) / (len(x) - 1))
+            self.running_var.lerp_(unbiased.to(self.running_var.dtype), self.MOMENTUM)
+        return centred * (self.weight * torch.rsqrt(variance + self.EPSILON)) + self.bias
 
     def folded(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Factor and shift [width] that it is in prediction."""
-        assert self.running_mean is not None
-        assert self.running_var is not None
-        factor = self.weight / torch.sqrt(self.running_var + self.eps)
+        factor = self.weight * torch.rsqrt(self.running_var + self.EPSILON)
         return factor, self.bias - self.running_mean * factor
 
 

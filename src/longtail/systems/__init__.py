@@ -17,6 +17,7 @@ REGISTRY = {
     "linear": "longtail.systems.linear:LinearTree",
     "eclare": "longtail.systems.eclare.system:Eclare",
     "galaxc": "longtail.systems.galaxc.system:Galaxc",
+    "gnnxml": "longtail.systems.gnnxml.system:Gnnxml",
     "dummy": "longtail.systems.dummy:Dummy",
 }
 """Name -> module:class."""

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from longtail.blocks.gin import GinLayer
 from longtail.config import to_dict
+from longtail.errors import DataError
 from longtail.run import Run
 from longtail.systems.common.fusion import Fusion, groups_of
 from longtail.systems.common.holding_out import ENOUGH_TO_HOLD_OUT, TAUGHT_BY, held_documents, held_out
@@ -56,7 +57,7 @@ def learn(train: Dataset, valid: Dataset | None, config: GnnxmlConfig, run: Run)
         run.say(f"no validation data: {len(valid)} training documents were held out to learn the score from")
     texts = train.documents.joined(config.fields)
     rows = Rows.of(train, config.text, config.fields, run)
-    documents = DocumentGraphs.learn(texts, config.documents, run, seed=config.seed)
+    documents = _documents(texts, config, run)
     store = _store(documents, texts, config, run)
     with run.phase("clusters"):
         embeddings = unit_sums(store.graphs.documents, store.features)
@@ -157,6 +158,17 @@ def taught(folded: Folded, held: Held, store: GraphStore, config: GnnxmlConfig) 
     log_clusters, raw = folded.asked(queries)
     candidates = folded.shortlist(queries, folded.product(raw, log_clusters))
     return teach(candidates, folded.evidence(queries, candidates, log_clusters, raw), held, config.balance)
+
+
+def _documents(texts: list[str], config: GnnxmlConfig, run: Run) -> DocumentGraphs:
+    """How texts become keyword graphs; where no word is in several documents, every word is known."""
+    try:
+        return DocumentGraphs.learn(texts, config.documents, run, seed=config.seed)
+    except DataError:
+        if config.documents.min_documents == 1:
+            raise
+    every = replace(config.documents, min_documents=1)
+    return DocumentGraphs.learn(texts, every, run, seed=config.seed)
 
 
 def _store(documents: DocumentGraphs, texts: list[str], config: GnnxmlConfig, run: Run) -> GraphStore:
