@@ -7,7 +7,7 @@ import numpy as np
 from longtail.types import Dataset, Documents, LabelSet, label_matrix
 
 NOISE_WORDS = 60
-_SYLLABLES = ("ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru", "sa", "te", "vi", "wo", "xu", "zy")
+SYLLABLES = ("ba", "de", "fi", "go", "ku", "la", "me", "ni", "po", "ru", "sa", "te", "vi", "wo", "xu", "zy")
 
 
 class Parts(NamedTuple):
@@ -60,5 +60,5 @@ def parts_of(data: Dataset) -> Parts:
 
 def _word(number: int) -> str:
     """The word with this number: distinct numbers give distinct words of one length."""
-    base = len(_SYLLABLES)
-    return "".join(_SYLLABLES[number // base**place % base] for place in (3, 2, 1, 0))
+    base = len(SYLLABLES)
+    return "".join(SYLLABLES[number // base**place % base] for place in (3, 2, 1, 0))

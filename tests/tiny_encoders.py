@@ -29,6 +29,13 @@ def write_transformer(folder: Path, words: tuple[str, ...] = WORDS) -> Path:
     return folder
 
 
+def write_syllables(folder: Path) -> Path:
+    """A BERT that spells the planted data: a word is its syllables."""
+    from tests.planted import SYLLABLES
+
+    return write_transformer(folder, (*WORDS[:5], *SYLLABLES, *(f"##{syllable}" for syllable in SYLLABLES)))
+
+
 def write_roberta(folder: Path) -> Path:
     """A RoBERTa: <s> text </s>, positions from behind the number of the padding token."""
     transformers = pytest.importorskip("transformers")

@@ -23,7 +23,9 @@ def bags_of(tokens: TokenRows, size: int, idf: np.ndarray | None) -> csr_array:
         tokens of n texts, idf [size] -> [n, size]
     """
     shape = (len(tokens), size)
-    counts = csr_array((np.ones(len(tokens.ids), np.float32), tokens.ids, tokens.indptr), shape=shape)
+    # Summing duplicates works in place: on arrays of its own.
+    parts = (np.ones(len(tokens.ids), np.float32), tokens.ids.copy(), tokens.indptr.copy())
+    counts = csr_array(parts, shape=shape)
     counts.sum_duplicates()
     rows = np.repeat(np.arange(shape[0]), np.diff(counts.indptr))
     if idf is None:

