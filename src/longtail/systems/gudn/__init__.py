@@ -1,0 +1,1 @@
+"""GUDN: label texts guide an encoder while it learns, and are not needed afterwards."""
