@@ -17,12 +17,13 @@ help:
 setup: $(READY)
 
 # torch comes first and alone: asked for by another package, pip would choose a build with gigabytes of CUDA.
+# The lock file names every package, so pip adds none: the weights of MiniLM would bring a library that nothing uses.
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "longtail needs Python 3.11 or newer; set it with: make PYTHON=python3.11 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check "$$(grep '^torch==' requirements.lock)"
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(READY)
 

