@@ -6,7 +6,7 @@ import torch
 from scipy.sparse import csr_array
 
 from longtail import threads
-from longtail.blocks.gin import GinLayer, RowNorm, readout
+from longtail.blocks.gin import EPSILON, GinLayer, RowNorm, readout
 from longtail.training.surroundings import torch_threads
 
 
@@ -33,7 +33,7 @@ def by_hand(layer: GinLayer, h: np.ndarray, A: np.ndarray) -> np.ndarray:
         x = (1 + float(layer.eps)) * h[v] + sum((h[u] for u in range(len(h)) if A[v, u]), np.zeros_like(h[v]))
         for product, norm in ((layer.inner, layer.inner_norm), (layer.outer, layer.outer_norm)):
             x = product.weight.detach().numpy() @ x
-            x = (x - norm.running_mean.numpy()) / np.sqrt(norm.running_var.numpy() + norm.EPSILON)
+            x = (x - norm.running_mean.numpy()) / np.sqrt(norm.running_var.numpy() + EPSILON)
             x = np.maximum(x * norm.weight.detach().numpy() + norm.bias.detach().numpy(), 0)
         out.append(x)
     return np.array(out, np.float32)

@@ -33,7 +33,7 @@ from longtail.systems.gnnxml.weights import EVIDENCE, Weights
 from longtail.training.checkpoint import Checkpoints, open_for
 from longtail.training.surroundings import torch_threads
 from longtail.training.trainer import train as run_stage
-from longtail.types import Dataset
+from longtail.types import Dataset, Documents
 
 WATCHED = 5000
 """Validation documents that are looked at after an epoch at most."""
@@ -67,8 +67,13 @@ def learn(train: Dataset, valid: Dataset | None, config: GnnxmlConfig, run: Run)
     held, held_store, witness = None, None, None
     if valid is not None:
         if config.linear and config.score == "learnt":
-            witness = Witness.learn(train, config, run)
-        held = held_documents(valid, rows, config.fields, witness)
+            # The tree takes the rankers' rows: reading all texts once more would be most of its time.
+            witness = Witness.learn(
+                replace(train, documents=Documents.from_features(rows.X, train.documents.ids)), config, run
+            )
+        held = held_documents(valid, rows, config.fields, None)
+        if witness is not None:
+            held = replace(held, linear=witness(Documents.from_features(held.X)))
         held_store = _store(documents, valid.documents.joined(config.fields), config, run)
 
     watched = None if held is None or held_store is None else _watched(held, held_store, clusters, config)

@@ -67,9 +67,9 @@ class Gnnxml(System):
         texts = documents.joined(self.config.fields)
         graphs, features = self.documents_.graphs(texts)
         packed = Packed.of(graphs, features, weighted=self.config.network.edge_weights)
-        linear = None if self.witness_ is None else self.witness_(documents)
-        embeddings = unit_sums(graphs.documents, features)
-        return Queries(self.features_.transform(texts), packed, embeddings, linear)
+        X = self.features_.transform(texts)
+        linear = None if self.witness_ is None else self.witness_(Documents.from_features(X))
+        return Queries(X, packed, unit_sums(graphs.documents, features), linear)
 
     def _save_parts(self, folder: Path) -> None:
         (folder / "features").mkdir()
@@ -99,5 +99,7 @@ class Gnnxml(System):
         )
         texts = LabelTexts.load(folder.path("label-texts.safetensors"), n_tokens=n_words, n_labels=n_labels)
         self.witness_ = Witness.load(folder.sub("linear"), self.labels_)
+        if self.witness_ is not None and self.witness_.tree.width_ != n_words:
+            raise ModelIntegrityError(f"{folder.root}: the linear tree has other features than the rankers")
         self.folded_ = Folded(weights, rankers, texts, self.config, n_words=n_words, width=width)
         self._prior = None
