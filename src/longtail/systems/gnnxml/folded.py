@@ -15,7 +15,7 @@ from longtail.systems.gnnxml.config import GnnxmlConfig, NetworkConfig
 from longtail.systems.gnnxml.dense import Dense
 from longtail.systems.gnnxml.packing import Packed
 from longtail.systems.gnnxml.rankers import Rankers, RankerSearch, joined_features
-from longtail.systems.gnnxml.weights import Weights, n_shared
+from longtail.systems.gnnxml.weights import LAYER_ARRAYS, Weights, layers_of, n_shared
 
 LOWEST = -12.0
 """The score of a ranker that was not asked, as its cluster is too unlikely."""
@@ -35,35 +35,49 @@ class FoldedNetwork:
     """The graph matching model: GIN layers and classifiers as products with normalisation already in them."""
 
     def __init__(self, arrays: Mapping[str, np.ndarray], config: NetworkConfig) -> None:
-        self.arrays, self.config = arrays, config
+        self.config = config
         self.classifiers = [
             Dense.of(arrays[f"{b}/classifier"], arrays[f"{b}/bias"], relu=False)
             for b in range(config.branches)
         ]
+        self.layers = {
+            (owner, k): _Layer.of({name: arrays[f"{owner}/{k}/{name}"] for name in LAYER_ARRAYS})
+            for owner, k in layers_of(config)
+        }
 
     def __call__(self, packed: Packed) -> np.ndarray:
         """Scores of clusters before the sigma, at alpha = 0.5 [n, K]."""
         shared = [packed.features]
         for k in range(n_shared(self.config)):
-            shared.append(self._layer("shared", k, shared[-1], packed))
+            shared.append(self.layers["shared", k](shared[-1], packed))
         found = [self._branch(number, shared, packed) for number in range(self.config.branches)]
         return np.asarray(sum(found) / np.float32(len(found)), np.float32)
 
     def _branch(self, number: int, shared: list[np.ndarray], packed: Packed) -> np.ndarray:
         orders = list(shared)
         for k in range(n_shared(self.config), self.config.layers):
-            orders.append(self._layer(str(number), k, orders[-1], packed))
+            orders.append(self.layers[str(number), k](orders[-1], packed))
         sums = [packed.membership @ h for h in (orders if self.config.concatenate else orders[-1:])]
         return self.classifiers[number](np.concatenate(sums, axis=1))
 
-    def _layer(self, owner: str, k: int, h: np.ndarray, packed: Packed) -> np.ndarray:
-        part = {
-            name: self.arrays[f"{owner}/{k}/{name}"]
-            for name in ("factor", "inner", "inner_bias", "outer", "outer_bias")
-        }
-        h = part["factor"] * h + packed.edges @ h
-        h = Dense.of(part["inner"], part["inner_bias"], relu=True)(h)
-        return Dense.of(part["outer"], part["outer_bias"], relu=True)(h)
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Layer:
+    """A folded GIN layer."""
+
+    factor: np.ndarray
+    inner: Dense
+    outer: Dense
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, np.ndarray]) -> _Layer:
+        inner, outer = (
+            Dense.of(arrays[name], arrays[f"{name}_bias"], relu=True) for name in ("inner", "outer")
+        )
+        return cls(arrays["factor"], inner, outer)
+
+    def __call__(self, h: np.ndarray, packed: Packed) -> np.ndarray:
+        return self.outer(self.inner(self.factor * h + packed.edges @ h))
 
 
 class Folded:

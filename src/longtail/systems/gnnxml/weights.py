@@ -19,6 +19,10 @@ EVIDENCE = ("product", "cluster", "ranker", "text", "linear", "linear probabilit
 its ranker, the match of the texts, the score of a linear label tree as a logarithm and as it is."""
 
 
+LAYER_ARRAYS = ("factor", "inner", "inner_bias", "outer", "outer_bias")
+"""What a folded GIN layer has."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Weights:
     """What a model folder keeps beside rankers and texts.
