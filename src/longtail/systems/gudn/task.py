@@ -21,6 +21,9 @@ from longtail.text.subwords import TokenRows
 from longtail.training.rows import RowTable
 from longtail.training.task import Batch, Task
 
+COARSE = 4
+"""Lengths of label texts that differ by less count as alike when batches are made."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Corpus:
@@ -105,7 +108,9 @@ class Learn(Task):
         self.n_documents = len(corpus.tokens)
         self.lengths = corpus.tokens.lengths
         if corpus.sentences is not None:
-            self.lengths = self.lengths + corpus.sentences.lengths
+            # Label texts first, as they differ more; among documents of alike ones, the texts.
+            coarse = corpus.sentences.lengths // COARSE
+            self.lengths = coarse * (self.lengths.max(initial=0) + 1) + self.lengths
         self.validation = validation
         self.words = RowTable(network.encoder.words, frozen=config.encoder.frozen is not None)
         if config.encoder.frozen is not None:

