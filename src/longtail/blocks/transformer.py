@@ -116,6 +116,10 @@ class Transformer(torch.nn.Module):
 
     def upper(self, embedded: torch.Tensor, tokens: Padded) -> States:
         """The states of every layer over word embeddings."""
+        return self.run(self.model, embedded, tokens)
+
+    def run(self, model: Any, embedded: torch.Tensor, tokens: Padded) -> States:
+        """The states of a module of this encoder's kind."""
         mask = torch.from_numpy(tokens.mask).to(embedded.device)
         more: dict[str, Any] = {}
         if self.folder.model_type == "xlnet":
@@ -125,7 +129,7 @@ class Transformer(torch.nn.Module):
         # Without padding there is nothing to mask, and attention is faster.
         if not bool(tokens.mask.all()):
             more["attention_mask"] = mask.to(torch.int64)
-        out = self.model(inputs_embeds=embedded, output_hidden_states=True, return_dict=True, **more)
+        out = model(inputs_embeds=embedded, output_hidden_states=True, return_dict=True, **more)
         return tuple(out.hidden_states)
 
     def freeze(self, layers: int) -> None:

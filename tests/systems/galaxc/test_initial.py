@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from longtail.blocks.text_encoder import TextEncoder
 from longtail.errors import ConfigError, ModelIntegrityError, UsageError
 from longtail.run import Run
 from longtail.storage import VerifiedFolder, open_folder, write_arrays, writing_folder
@@ -16,7 +17,6 @@ from longtail.systems.common.rows import Rows
 from longtail.systems.galaxc.config import GalaxcConfig, InitialConfig
 from longtail.systems.galaxc.initial import WIDEST, Initial, encoded, given
 from longtail.systems.galaxc.space import unit
-from longtail.blocks.text_encoder import TextEncoder
 from longtail.text.config import TextConfig
 from longtail.types import FIELDS, Dataset
 from tests.tiny_encoders import write_transformer

@@ -146,6 +146,27 @@ def test_frozen_layers_and_words_do_not_learn(encoder: Path, tiny: Parts) -> Non
     assert learn.network.project.weight.grad is not None
 
 
+@pytest.mark.parametrize("layers", [1, 2])
+def test_kept_states_are_as_good_as_computed_ones(encoder: Path, tiny: Parts, layers: int) -> None:
+    more = {"names": [str(encoder)], "tokens": 24, "frozen": layers}
+    kept = task(encoder, tiny, encoder={**more, "cache": "float32"})
+    computed = task(encoder, tiny, encoder={**more, "cache": "none"})
+    assert computed.frozen is None
+    for learn in (kept, computed):
+        learn.on_epoch_start(0)
+    rows = [0, 3, 9]
+    one, other = kept.loss(batch(rows)), computed.loss(batch(rows))
+    torch.testing.assert_close(one.detach(), other.detach())
+    one.backward()
+    other.backward()
+    for (name, a), (_, b) in zip(
+        kept.network.named_parameters(), computed.network.named_parameters(), strict=True
+    ):
+        assert (a.grad is None) == (b.grad is None), name
+        if a.grad is not None and b.grad is not None:
+            torch.testing.assert_close(a.grad, b.grad, atol=1e-4, rtol=1e-3)
+
+
 def test_the_seed_of_a_batch_decides(encoder: Path, tiny: Parts) -> None:
     learn = task(encoder, tiny, negatives={"most": 5})
     first = float(learn.loss(batch([0, 3])).detach())

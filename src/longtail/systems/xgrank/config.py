@@ -28,6 +28,8 @@ class EncoderConfig:
     """Share of the document's vector that a training step leaves out."""
     frozen: int | None = None
     """Layers that stay as they are, with the embeddings below them; none: everything learns."""
+    cache: Literal["none", "float16", "float32"] = "float16"
+    """How the states of frozen layers are kept on the disk while it learns; none: computed at each step."""
     layer_decay: float = 1.0
     """Each layer learns at this share of the rate of the one above it."""
 

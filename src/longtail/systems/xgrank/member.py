@@ -51,7 +51,8 @@ class Reader:
         """The vectors of texts."""
         network = self.network
         was_training = network.training
-        network.eval()
+        if was_training:
+            network.eval()
         rows = self.subwords(texts)
         pooled = np.empty((len(texts), network.project.in_features + 1), np.float32)
         document = np.empty((len(texts), network.project.out_features), np.float32)
@@ -62,7 +63,8 @@ class Reader:
                 found = network.pooled(rows.take(some))
                 pooled[some, :-1] = found.cpu().numpy()
                 document[some] = network.project(found).cpu().numpy()
-        network.train(was_training)
+        if was_training:
+            network.train()
         pooled[:, -1] = 1
         if self.tokens is not None:
             bags = bags_of(self.subwords(texts, special=False), self.subwords.size, self.idf)

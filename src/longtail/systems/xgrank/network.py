@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from longtail.blocks.transformer import Transformer, cls_states
+from longtail.blocks.transformer import States, Transformer, cls_states
 from longtail.text.subwords import Padded
 
 
@@ -39,6 +39,9 @@ class Network(torch.nn.Module):
         self, tokens: Padded, words: Callable[[np.ndarray], torch.Tensor] | None = None
     ) -> torch.Tensor:
         """The document's vector: [CLS] of the last layers, one after another [n, layers * D]."""
-        states = self.encoder(tokens, words)
+        return self.joined(self.encoder(tokens, words))
+
+    def joined(self, states: States) -> torch.Tensor:
+        """The same from states."""
         found: torch.Tensor = self.dropout(cls_states(states, self.layers, last=self.encoder.folder.cls_last))
         return found

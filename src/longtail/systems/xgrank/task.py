@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array
 
+from longtail.blocks.frozen_layers import FrozenLayers, Kept
 from longtail.losses.bce import bce
 from longtail.losses.grank import grank
 from longtail.systems.xgrank.config import XgrankConfig
@@ -65,6 +66,8 @@ class Learn(Task):
         self.words = RowTable(network.encoder.words, frozen=config.encoder.frozen is not None)
         if config.encoder.frozen is not None:
             network.encoder.freeze(config.encoder.frozen)
+        self.frozen = self._frozen()
+        self._kept: Kept | None = None
         self.compare = LOSSES[config.loss]
         self.unranked = 0
         """Documents of the epoch without a right label, which nothing is learnt from."""
@@ -87,9 +90,25 @@ class Learn(Task):
     def _decay(self, depth: int) -> float:
         return float(self.config.encoder.layer_decay**depth)
 
+    def _frozen(self) -> FrozenLayers | None:
+        """Lower layers that are read once for all epochs."""
+        config, encoder = self.config.encoder, self.network.encoder
+        if config.frozen is None or config.cache == "none":
+            return None
+        return FrozenLayers(encoder, min(config.frozen, encoder.layers))
+
     def on_epoch_start(self, epoch: int) -> None:
-        """Count anew."""
+        """Read frozen layers once, and count anew."""
         self.unranked = 0
+        precision = self.config.encoder.cache
+        if self.frozen is not None and self._kept is None and precision != "none":
+            self._kept = self.frozen.keep(self.corpus.tokens, precision)
+
+    def _pooled(self, rows: np.ndarray) -> torch.Tensor:
+        """The vectors of documents [n, layers * D]."""
+        if self.frozen is not None and self._kept is not None:
+            return self.network.joined(self.frozen(self._kept, rows, self.device))
+        return self.network.pooled(self.corpus.tokens.take(rows), self.words.take)
 
     def validate(self) -> Mapping[str, float] | None:
         """Figures on validation documents."""
@@ -107,7 +126,7 @@ class Learn(Task):
         corpus, config, network = self.corpus, self.config, self.network
         Y = corpus.Y[batch.rows]
         self.unranked += int((np.diff(Y.indptr) == 0).sum())
-        pooled = network.pooled(corpus.tokens.take(batch.rows), self.words.take)
+        pooled = self._pooled(batch.rows)
         chosen, retrieving = None, None
         if network.retrieve is not None:
             right = positive_clusters(Y, corpus.codes, corpus.n_clusters)

@@ -1,0 +1,143 @@
+"""The lower layers of a transformer that does not learn them: read once, kept, and never computed again.
+
+The layers above need the states of all tokens at the border, and whoever pools needs [CLS] of each layer below it.
+Both are kept packed, without padding, in files without a name.
+"""
+
+from __future__ import annotations
+
+import copy
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+
+from longtail.blocks.transformer import States, Transformer
+from longtail.errors import UsageError
+from longtail.text.subwords import Padded, TokenRows
+
+AT_ONCE = 64
+"""Texts that are read together."""
+
+Precision = Literal["float16", "float32"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept:
+    """What the lower layers make of a corpus.
+
+    Shapes:
+        cls [n, layers up to the border, D], border [tokens of all texts, D] (None: nothing is above the border)
+    """
+
+    tokens: TokenRows
+    cls: np.ndarray
+    border: np.ndarray | None
+
+
+class FrozenLayers:
+    """A transformer cut in two: ``layers`` layers below the border, the others above.
+
+    The upper part shares its weights with the transformer, so that what learns there is learnt here.
+    """
+
+    def __init__(self, transformer: Transformer, layers: int) -> None:
+        if not 0 <= layers <= transformer.layers:
+            raise UsageError(
+                f"the encoder has {transformer.layers} layers: {layers} of them cannot stay as they are"
+            )
+        self.transformer, self.layers = transformer, layers
+        self._upper = _upper(transformer, layers) if layers < transformer.layers else None
+
+    def keep(
+        self,
+        tokens: TokenRows,
+        precision: Precision = "float16",
+        done: Callable[[int], None] = lambda _texts: None,
+    ) -> Kept:
+        """Read all texts once; ``done`` hears of the number of texts after each few."""
+        transformer, width = self.transformer, self.transformer.width
+        last = transformer.folder.cls_last
+        cls = _file((len(tokens), self.layers, width), np.float32)
+        border = None if self._upper is None else _file((len(tokens.ids), width), np.dtype(precision))
+        was_training = transformer.training
+        transformer.eval()
+        order = np.argsort(tokens.lengths, kind="stable")
+        with torch.inference_mode():
+            for start in range(0, len(order), AT_ONCE):
+                some = order[start : start + AT_ONCE]
+                padded = tokens.take(some)
+                states = transformer(padded)
+                for number in range(self.layers):
+                    cls[some, number] = states[number + 1][:, -1 if last else 0].cpu().numpy()
+                if border is not None:
+                    # In the order of the table's rows: each text's tokens from left to right.
+                    place = np.concatenate([np.arange(tokens.indptr[i], tokens.indptr[i + 1]) for i in some])
+                    border[place] = states[self.layers].cpu().numpy()[padded.mask]
+                done(len(some))
+        transformer.train(was_training)
+        return Kept(tokens, cls, border)
+
+    def __call__(self, kept: Kept, rows: np.ndarray, device: torch.device) -> States:
+        """The states of some texts; those below the border hold nothing but [CLS] [n, 1, D]."""
+        read = torch.from_numpy(np.ascontiguousarray(kept.cls[rows])).to(device)
+        below = [read[:, number : number + 1] for number in range(self.layers)]
+        # What is below the first layer pools nothing: its place is held.
+        first = torch.zeros((len(rows), 1, self.transformer.width), device=device)
+        if self._upper is None or kept.border is None:
+            return (first, *below)
+        padded = kept.tokens.take(rows)
+        state = np.zeros((*padded.mask.shape, self.transformer.width), np.float32)
+        place = np.concatenate([np.arange(kept.tokens.indptr[i], kept.tokens.indptr[i + 1]) for i in rows])
+        state[padded.mask] = kept.border[place]
+        above = self.transformer.run(self._upper, torch.from_numpy(state).to(device), padded)
+        return (first, *below, *above[1:])
+
+
+class _Given(torch.nn.Module):
+    """Stands where embeddings were: what comes in is what the layers see."""
+
+    def forward(self, *_: Any, inputs_embeds: torch.Tensor, **__: Any) -> torch.Tensor:
+        """As it is."""
+        return inputs_embeds
+
+
+def _upper(transformer: Transformer, layers: int) -> Any:
+    """The library's module without what is below the border; the weights are shared."""
+    # The library marks the layers whose states it hands out when a module first runs; marked twice, they would be
+    # handed out twice.
+    with torch.inference_mode():
+        transformer(Padded(np.zeros((1, 3), np.int64), np.ones((1, 3), bool)))
+    model = _shared(transformer.model)
+    if transformer.folder.model_type == "xlnet":
+        model.layer = torch.nn.ModuleList(list(model.layer)[layers:])
+        return model
+    encoder = getattr(model, "encoder", None)
+    if not isinstance(getattr(encoder, "layer", None), torch.nn.ModuleList) or not hasattr(
+        model, "embeddings"
+    ):
+        raise UsageError(
+            f"layers of a {transformer.folder.model_type} cannot be kept: switch the cache of frozen layers off"
+        )
+    model.embeddings = _Given()
+    model.encoder = _shared(encoder)
+    model.encoder.layer = torch.nn.ModuleList(list(model.encoder.layer)[layers:])
+    return model
+
+
+def _shared(module: Any) -> Any:
+    """A module whose parts can be exchanged without changing the one it is made of."""
+    made = copy.copy(module)
+    made._modules = dict(module._modules)
+    return made
+
+
+def _file(shape: tuple[int, ...], dtype: np.dtype[Any] | type) -> np.ndarray:
+    """An array in a file without a name, which goes with the array."""
+    if not np.prod(shape):
+        return np.zeros(shape, dtype)
+    with tempfile.TemporaryFile() as file:
+        return np.memmap(file, dtype, mode="w+", shape=shape)

@@ -1,0 +1,90 @@
+"""A transformer cut in two gives what it gives whole, and learns above the border alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from longtail.blocks.frozen_layers import FrozenLayers
+from longtail.blocks.transformer import Transformer, cls_states
+from longtail.errors import UsageError
+from longtail.text.pretrained import EncoderFolder
+from longtail.text.subwords import Subwords
+from tests.tiny_encoders import write_roberta, write_transformer, write_xlnet
+
+pytest.importorskip("transformers")
+KINDS: dict[str, Callable[[Path], Path]] = {
+    "bert": write_transformer,
+    "roberta": write_roberta,
+    "xlnet": write_xlnet,
+}
+TEXTS = ["red apples", "pear", "", "green apple red pear red"]
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module", params=sorted(KINDS))
+def transformer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Transformer:
+    folder = EncoderFolder.of(KINDS[request.param](tmp_path_factory.mktemp(request.param)))
+    return Transformer.of(folder).eval()
+
+
+@pytest.mark.parametrize("layers", [0, 1, 2])
+def test_the_states_are_those_of_the_whole(transformer: Transformer, layers: int) -> None:
+    tokens = Subwords(transformer.folder)(TEXTS)
+    last = transformer.folder.cls_last
+    heard: list[int] = []
+    frozen = FrozenLayers(transformer, layers)
+    kept = frozen.keep(tokens, "float32", heard.append)
+    assert sum(heard) == len(TEXTS)
+    for rows in (np.arange(4), np.array([2]), np.array([3, 1])):
+        with torch.no_grad():
+            whole = cls_states(transformer(tokens.take(rows)), 2, last=last)
+            found = cls_states(frozen(kept, rows, CPU), 2, last=last)
+        torch.testing.assert_close(found, whole, atol=1e-5, rtol=1e-4)
+
+
+def test_half_precision_is_near(transformer: Transformer) -> None:
+    tokens = Subwords(transformer.folder)(TEXTS)
+    frozen = FrozenLayers(transformer, 1)
+    kept = frozen.keep(tokens)
+    assert kept.border is not None
+    assert kept.border.dtype == np.float16
+    with torch.no_grad():
+        whole = transformer(tokens.take(np.arange(4)))[-1]
+        found = frozen(kept, np.arange(4), CPU)[-1]
+    mask = torch.from_numpy(tokens.take(np.arange(4)).mask)
+    torch.testing.assert_close(found[mask], whole[mask], atol=0.02, rtol=0.02)
+
+
+def test_the_upper_part_learns_in_the_transformer_itself(transformer: Transformer) -> None:
+    transformer.freeze(1)
+    tokens = Subwords(transformer.folder)(TEXTS)
+    frozen = FrozenLayers(transformer, 1)
+    kept = frozen.keep(tokens, "float32")
+    transformer.zero_grad()
+    mask = torch.from_numpy(tokens.take(np.arange(4)).mask)
+    frozen(kept, np.arange(4), CPU)[-1][mask].square().sum().backward()
+    found = {name: p.grad.clone() for name, p in transformer.named_parameters() if p.grad is not None}
+    assert {transformer.depth_of(name) for name in found} == {0}
+    transformer.zero_grad()
+    transformer(tokens.take(np.arange(4)))[-1][mask].square().sum().backward()
+    for name, parameter in transformer.named_parameters():
+        if parameter.grad is not None:
+            torch.testing.assert_close(found[name], parameter.grad, atol=1e-3, rtol=1e-3)
+    transformer.zero_grad()
+
+
+def test_nothing_is_kept_of_tokens_where_all_layers_are_frozen(transformer: Transformer) -> None:
+    frozen = FrozenLayers(transformer, 2)
+    kept = frozen.keep(Subwords(transformer.folder)(TEXTS))
+    assert kept.border is None
+    assert len(frozen(kept, np.array([0]), CPU)) == 3
+
+
+def test_more_layers_than_there_are_cannot_be_frozen(transformer: Transformer) -> None:
+    with pytest.raises(UsageError, match="the encoder has 2 layers: 3"):
+        FrozenLayers(transformer, 3)
