@@ -20,8 +20,8 @@ class Question:
     columns: np.ndarray
     positive: np.ndarray
     negative: np.ndarray
-    shift: float
-    """What the score of a wrong label is raised by, so that those drawn stand for all of them."""
+    shift: np.ndarray
+    """What the score of a wrong label is raised by, float32 [m]: those drawn at random stand for all of them."""
 
 
 def positive_clusters(Y: csr_array, codes: np.ndarray, n_clusters: int) -> np.ndarray:
@@ -56,11 +56,13 @@ def ask(
     if chosen is not None:
         wrong &= np.asarray(chosen.any(axis=0))[codes]
     pool = np.flatnonzero(wrong)
-    shift = 0.0
+    raised = 0.0
     if most is not None and len(pool) > most:
-        shift = float(np.log(len(pool) / most))
+        raised = float(np.log(len(pool) / most))
         pool = np.random.default_rng(seed).choice(pool, most, replace=False)
     columns = np.sort(np.concatenate([np.flatnonzero(right), pool]))
+    # Labels that are right for somebody are in for certain.
+    shift = np.where(right[columns], 0.0, raised).astype(np.float32)
     place = np.full(n_labels, -1)
     place[columns] = np.arange(len(columns))
     positive = np.zeros((n, len(columns)), bool)

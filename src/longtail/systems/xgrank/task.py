@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from longtail.blocks.frozen_layers import FrozenLayers, Kept
 from longtail.losses.bce import bce
 from longtail.losses.grank import grank
+from longtail.systems.common.label_loss import log_odds
 from longtail.systems.xgrank.config import XgrankConfig
 from longtail.systems.xgrank.label_vectors import LabelVectors
 from longtail.systems.xgrank.network import Network
@@ -69,6 +70,14 @@ class Learn(Task):
         self.frozen = self._frozen()
         self._kept: Kept | None = None
         self.compare = LOSSES[config.loss]
+        self.bias: torch.Tensor | None = None
+        if config.loss == "bce":
+            # Most answers are no: what cross entropy would have to learn first. The order of labels is the same.
+            self.bias = torch.tensor(log_odds(corpus.Y))
+            if network.retrieve is not None:
+                torch.nn.init.constant_(
+                    network.retrieve.bias, log_odds(corpus.Y) + np.log(corpus.Y.shape[1] / corpus.n_clusters)
+                )
         self.unranked = 0
         """Documents of the epoch without a right label, which nothing is learnt from."""
 
@@ -148,8 +157,9 @@ class Learn(Task):
         if own is not None:
             document = torch.cat([document[:, : own.shape[1]] + own, document[:, own.shape[1] :]], dim=1)
         scores = (document @ vectors.T).float()
-        if asked.shift:
-            scores = scores + asked.shift * torch.from_numpy(asked.negative).to(scores.device)
+        scores = scores + torch.from_numpy(asked.shift).to(scores.device)
+        if self.bias is not None:
+            scores = scores + self.bias
         ranking = self._compared(scores, asked.positive, asked.negative).mean()
         if retrieving is None:
             return ranking
