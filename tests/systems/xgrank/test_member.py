@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 
+from longtail.systems.xgrank import member as member_module
 from longtail.systems.xgrank.member import Member, Vectors
 from longtail.systems.xgrank.system import Xgrank
 from tests.planted import Parts
@@ -51,6 +53,18 @@ def test_all_labels_without_clusters(trained: Xgrank) -> None:
     flat = Member(member.reader, Vectors(vectors.labels, vectors.clusters[:0], vectors.codes * 0))
     found = flat.retrieve(flat.reader(["bade", ""]), 3)
     assert found.counts.tolist() == [len(vectors.labels)] * 2
+
+
+def test_of_all_labels_the_best_stay(trained: Xgrank, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(member_module, "STAY", 3)
+    member = trained.folded_.members[0]
+    vectors = member.vectors
+    flat = Member(member.reader, Vectors(vectors.labels, vectors.clusters[:0], vectors.codes * 0))
+    read = flat.reader(["bade fi", "gogo"])
+    found = flat.retrieve(read, 1)
+    best = np.sort(np.argsort(-(read.document @ vectors.labels.T), axis=1)[:, :3], axis=1)
+    assert found.ids.reshape(2, 3).tolist() == best.tolist()
+    assert (found.scores == 0).all()
 
 
 def test_the_retrievers_bias_is_a_column(trained: Xgrank) -> None:

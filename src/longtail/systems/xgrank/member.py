@@ -19,6 +19,8 @@ from longtail.training.surroundings import torch_threads
 
 AT_ONCE = 64
 """Documents that the encoder reads together."""
+STAY = 500
+"""Labels of a document that are looked at further where all of them were ranked."""
 
 
 class Read(NamedTuple):
@@ -109,11 +111,17 @@ class Member:
             self.retriever = MetaShortlist(vectors.clusters, ptr, order.astype(np.int32))
 
     def retrieve(self, read: Read, beam: int) -> Candidates:
-        """The labels of the best clusters, with their cluster's score; all labels where there are no clusters."""
-        n, n_labels = len(read.document), len(self.vectors.labels)
+        """The labels of the best clusters, with their cluster's score.
+
+        Where there are no clusters, all labels are ranked, and those that are best at that stay.
+        """
         if self.retriever is None:
-            ids = np.tile(np.arange(n_labels, dtype=np.int32), n)
-            return Candidates.from_counts(np.full(n, n_labels), ids, np.zeros(len(ids), np.float32))
+            parts = [
+                Candidates.from_dense(read.document[a : a + AT_ONCE] @ self.vectors.labels.T, STAY)
+                for a in range(0, len(read.document), AT_ONCE)
+            ]
+            found = Candidates.stack(parts)
+            return found.with_scores(np.zeros(len(found.ids), np.float32))
         return self.retriever.expand(self.retriever.top_clusters(read.pooled, beam))
 
     def rank(self, read: Read, candidates: Candidates) -> Candidates:
