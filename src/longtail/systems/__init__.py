@@ -18,6 +18,7 @@ REGISTRY = {
     "eclare": "longtail.systems.eclare.system:Eclare",
     "galaxc": "longtail.systems.galaxc.system:Galaxc",
     "gnnxml": "longtail.systems.gnnxml.system:Gnnxml",
+    "gudn": "longtail.systems.gudn.system:Gudn",
     "xgrank": "longtail.systems.xgrank.system:Xgrank",
     "dummy": "longtail.systems.dummy:Dummy",
 }

@@ -64,6 +64,12 @@ def task(place: Path, data: Dataset, *, codes: np.ndarray | None = None, **more:
     own = guide.link and not guide.share_classifier
     made = network(place, clusters=corpus.n_clusters, width=chosen.width, own_link=own)
     tables = Tables.of(made, chosen, Y, guided=guide.on, start=0.0)
+    for table in (tables.classifier, tables.link):
+        if table is not None:
+            # They start as nothing, and would hide what they are multiplied with.
+            table.weight[:, :-1] = (
+                torch.randn(table.weight.shape, generator=torch.Generator().manual_seed(1))[:, 1:] / 10
+            )
     return Learn(made, tables, corpus, chosen)
 
 

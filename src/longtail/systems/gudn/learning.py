@@ -124,7 +124,11 @@ def guided(
             dropout=config.encoder.feature_dropout,
             own_link=on and config.guide.link and not config.guide.share_classifier,
         )
+    # Most answers are no: what cross entropy would have to learn first.
     start = log_odds(rows.Y) if config.loss == "bce" else 0.0
+    if network.retrieve is not None and config.loss == "bce":
+        many = rows.Y.shape[1] / corpus.n_clusters
+        torch.nn.init.constant_(network.retrieve.bias, start + float(np.log(many)))
     tables = Tables.of(network, config, rows.Y, guided=on, start=start)
     reader = Reader(network.encoder, subwords, config.encoder.layers)
 

@@ -65,16 +65,15 @@ class Tables:
 
     @classmethod
     def of(cls, network: Network, config: GudnConfig, Y: csr_array, *, guided: bool, start: float) -> Tables:
-        """At random.
+        """Classifiers start from nothing: labels that look alike to the encoder stay alike.
 
         Args:
             guided: whether the guides are on.
             start: the bias of all labels.
         """
-        rng = np.random.default_rng(config.seed)
 
         def vectors() -> RowTable:
-            rows = rng.standard_normal((Y.shape[1], network.width), np.float32) * np.float32(0.02)
+            rows = np.zeros((Y.shape[1], network.width), np.float32)
             rows[:, -1] = start
             return RowTable(rows)
 
@@ -83,6 +82,7 @@ class Tables:
         link = vectors() if guided and guide.link and not guide.share_classifier else None
         if not guided or guide.labels == "text":
             return cls(classifier, link)
+        rng = np.random.default_rng(config.seed)
         one_hot = rng.standard_normal((Y.shape[1], network.n_features), np.float32) * np.float32(0.1)
         return cls(classifier, link, RowTable(one_hot))
 
@@ -232,9 +232,8 @@ class Learn(Task):
         positive, negative = (
             torch.from_numpy(part[chosen]).to(scores.device) for part in (asked.positive, asked.negative)
         )
-        if asked.shift:
-            scores = scores + asked.shift * negative
-        return self.compare(scores, positive, negative)
+        shifted = scores + torch.from_numpy(asked.shift).to(scores.device)
+        return self.compare(shifted, positive, negative)
 
 
 def best(scores: np.ndarray, few: int) -> np.ndarray:
