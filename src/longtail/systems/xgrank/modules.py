@@ -108,7 +108,7 @@ def learn(course: Course, number: int, name: str, held: Held | None, held_texts:
         member = fold()
         return figures(member.reader(some_texts).document, member.vectors.labels, some)
 
-    task = Learn(network, labels, corpus, config, validation)
+    task = Learn(network, labels, corpus, config, validation, course.run)
     stage = "train" if number == 0 else f"train {number + 1}"
     run_stage(task, config.train, stage=stage, seed=seed, run=course.run, checkpoints=course.checkpoints)
     network.encoder.words = task.words.weight

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from longtail.blocks.frozen_layers import FrozenLayers, Kept
 from longtail.losses.bce import bce
 from longtail.losses.grank import grank
+from longtail.run import Run
 from longtail.systems.common.label_loss import log_odds
 from longtail.systems.xgrank.config import XgrankConfig
 from longtail.systems.xgrank.label_vectors import LabelVectors
@@ -58,7 +59,9 @@ class Learn(Task):
         corpus: Corpus,
         config: XgrankConfig,
         validation: Callable[[], Mapping[str, float] | None] = lambda: None,
+        run: Run | None = None,
     ) -> None:
+        self.run = run or Run()
         self.module = self.network = network
         self.labels, self.corpus, self.config = labels, corpus, config
         self.n_documents = len(corpus.tokens)
@@ -111,7 +114,8 @@ class Learn(Task):
         self.unranked = 0
         precision = self.config.encoder.cache
         if self.frozen is not None and self._kept is None and precision != "none":
-            self._kept = self.frozen.keep(self.corpus.tokens, precision)
+            with self.run.phase("frozen layers", total=self.n_documents) as phase:
+                self._kept = self.frozen.keep(self.corpus.tokens, precision, phase.advance)
 
     def _pooled(self, rows: np.ndarray) -> torch.Tensor:
         """The vectors of documents [n, layers * D]."""
