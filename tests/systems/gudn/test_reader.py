@@ -14,7 +14,7 @@ from longtail.text.subwords import Subwords
 from tests.systems.gudn.worlds import network
 from tests.tiny_encoders import WIDTH
 
-TEXTS = ["bade figo", "kula", "", "meni poru sate viwo", "bade figo", "zyxu " * 50]
+TEXTS = ["bade figo", "kula", "", "poru xuzy viwo kula", "bade figo", "zyxu " * 50]
 
 
 @pytest.fixture(scope="module")
