@@ -59,8 +59,10 @@ def learn(train: Dataset, valid: Dataset | None, config: GudnConfig, run: Run) -
     if valid is None and config.score == "learnt" and len(train) >= ENOUGH_TO_HOLD_OUT:
         train, valid = held_out(train, config.seed)
         run.say(f"no validation data: {len(valid)} training documents were held out to learn the score from")
-    rows = Rows.of(train, config.text, config.fields, Run())
-    means = meaningful(train.labels, train.documents.joined(config.fields))
+    with run.phase("features"):
+        # Bags of words are for clusters and alike texts alone: labels without a text are nothing to speak of.
+        rows = Rows.of(train, config.text, config.fields, Run())
+        means = meaningful(train.labels, train.documents.joined(config.fields))
     if config.guide.on and config.guide.labels == "text" and means.mean() < WEAK:
         run.say(
             f"only {100 * means.mean():.0f} % of the labels have a name with a word of the documents: the guide "
