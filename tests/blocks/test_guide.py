@@ -57,6 +57,12 @@ def test_an_epoch_is_measured_by_itself_and_the_start_is_remembered():
     watch.note(features(0.5))
     watch.begin_epoch()
     assert watch.of_epoch == 0
+    watch.note(features(1.0))
+    assert watch.by_epoch == pytest.approx([0.2, 0.5])
     again = Spread()
     again.restore(watch.state())
-    assert (again.start, again.now) == (watch.start, watch.now)
+    assert (again.start, again.now, again.by_epoch) == (watch.start, watch.now, watch.by_epoch)
+    for one in (watch, again):
+        one.begin_epoch()
+        one.note(features(0.5))
+    assert again.by_epoch == watch.by_epoch == pytest.approx([0.2, 0.5, 0.2])

@@ -22,6 +22,7 @@ class Spread:
         self.first: list[float] = []
         self.recent: list[float] = []
         self.epoch: list[float] = []
+        self._before: list[float] = []
 
     def note(self, features: torch.Tensor) -> None:
         """Look at the features of a batch [n, D]; raises a TrainingError when they have collapsed."""
@@ -43,8 +44,8 @@ class Spread:
             )
 
     def begin_epoch(self) -> None:
-        """Forget the batches of the epoch before, but not how it all began."""
-        self.epoch = []
+        """Forget the batches of the epoch before, but not their mean, nor how it all began."""
+        self._before, self.epoch = self.by_epoch, []
 
     @property
     def start(self) -> float:
@@ -61,10 +62,17 @@ class Spread:
         """The mean of the epoch so far."""
         return float(np.mean(self.epoch)) if self.epoch else 0.0
 
+    @property
+    def by_epoch(self) -> list[float]:
+        """The mean of each epoch, the one so far among them."""
+        return [*self._before, self.of_epoch] if self.epoch else self._before
+
     def state(self) -> dict[str, np.ndarray]:
         """What lasts from one epoch to the next."""
-        return {"first": np.array(self.first, np.float64), "recent": np.array(self.recent, np.float64)}
+        lasting = {"first": self.first, "recent": self.recent, "epochs": self.by_epoch}
+        return {name: np.array(values, np.float64) for name, values in lasting.items()}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Take back what ``state`` gave."""
         self.first, self.recent = state["first"].tolist(), state["recent"].tolist()
+        self._before, self.epoch = state["epochs"].tolist(), []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,7 +64,10 @@ def test_clusters_are_for_many_labels(encoder: Path, tiny: Parts) -> None:
 def test_the_variance_is_said(encoder: Path, tiny: Parts) -> None:
     run = Run()
     learn(tiny.train, None, config(encoder), run)
-    assert any("the variance of features went from" in message for message in run.messages)
+    (said,) = [message for message in run.messages if "variance" in message]
+    found = re.fullmatch(r"the variance of features was \S+ at the start, and by epoch (.*)", said)
+    assert found
+    assert len(found[1].split(", ")) == STAGE["epochs"]
 
 
 def test_without_validation_data_some_documents_are_held_out(

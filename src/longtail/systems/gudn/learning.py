@@ -149,7 +149,8 @@ def guided(
     run_stage(task, config.train, stage="train", seed=config.seed, run=run, checkpoints=checkpoints)
     network.encoder.words = task.words.weight
     if task.spread.first:
-        run.say(f"the variance of features went from {task.spread.start:.3g} to {task.spread.now:.3g}")
+        epochs = ", ".join(f"{value:.3g}" for value in task.spread.by_epoch)
+        run.say(f"the variance of features was {task.spread.start:.3g} at the start, and by epoch {epochs}")
     return reader, fold()
 
 
