@@ -115,7 +115,7 @@ def _stage() -> TrainConfig:
         epochs=5,
         batch_size=64,
         lr=1e-4,
-        row_lr=2e-3,
+        row_lr=5e-3,
         schedule="cosine",
         warmup=0.1,
         clip_norm=5.0,
