@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from longtail.systems.gudn.system import Gudn
 from longtail.types import Dataset, LabelSet, TopK
 from tests.planted import Parts
 from tests.systems.gudn.worlds import STAGE, config
+from tests.tiny_encoders import write_roberta, write_xlnet
 
 PAPER: dict[str, Any] = {"score": "classifier", "loss": "bce", "lexical": 0, "width": None}
 
@@ -141,6 +143,19 @@ def test_labels_without_texts_are_no_obstacle(encoder: Path, tiny: Parts) -> Non
     system = Gudn(config(encoder)).fit(data)
     assert system.texts_ is None
     assert system.insights()[0].series["share"][0] == 0
+
+
+@pytest.mark.parametrize("write", [write_roberta, write_xlnet])
+def test_other_kinds_of_encoders_learn_and_predict_alike_alone(
+    write: Callable[[Path], Path], tmp_path: Path
+) -> None:
+    texts = ["red apple", "green pear", "red pear", "apple"] * 4
+    data = Dataset.from_texts(
+        texts, [["a"], ["b"], ["a", "b"], ["c"]] * 4, {"a": "red", "b": "pear", "c": "apple"}
+    )
+    system = Gudn(config(write(tmp_path), train={**STAGE, "epochs": 1})).fit(data)
+    together = system.predict(texts)
+    assert same(together, TopK.stack([system.predict([text]) for text in texts]))
 
 
 def test_one_label_and_one_document_will_do(encoder: Path) -> None:

@@ -97,6 +97,14 @@ def test_documents_without_labels_have_no_guide(encoder: Path, tiny: Parts) -> N
     assert float(guided.loss(batch([0, 1])).detach()) == pytest.approx(expected, rel=1e-4)
 
 
+def test_pieces_of_a_batch_add_up_to_it(encoder: Path, tiny: Parts) -> None:
+    learn = task(encoder, tiny.train)
+    rows = [0, 1, 3, 4]
+    whole = float(learn.loss(batch(rows)).detach())
+    halves = [float(learn.loss(batch(part)).detach()) for part in (rows[:2], rows[2:])]
+    assert whole == pytest.approx(sum(halves) / 2, rel=1e-5)
+
+
 def gradients(learn: Learn) -> dict[str, torch.Tensor]:
     """Of the feature guide alone."""
     learn.network.zero_grad()

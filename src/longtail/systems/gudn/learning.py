@@ -76,10 +76,11 @@ def learn(train: Dataset, valid: Dataset | None, config: GudnConfig, run: Run) -
         held = held_documents(valid, rows, config.fields, witness)
     reader, weights = guided(train, rows, config, run, checkpoints, held, texts)
     folded = Folded(weights, config)
-    lexical = config.lexical and config.score == "learnt" and train.labels.has_text
-    label_texts = LabelTexts(_named(rows, train), rows.Y.shape[1]) if lexical else None
+    label_texts = None
     if config.score == "learnt" and held is not None:
         with run.phase("fusion"), torch_threads():
+            if config.lexical and train.labels.has_text:
+                label_texts = LabelTexts(_named(rows, train), rows.Y.shape[1])
             folded = taught(reader, folded, label_texts, held, texts)
     features = None if label_texts is None else rows.features
     return Trained(reader, folded, features, label_texts, witness, means)
