@@ -108,6 +108,16 @@ def test_the_copy_in_a_model_gives_the_same_vectors(made: Path, tmp_path: Path) 
     assert (TextEncoder.of(tmp_path / "again")(TEXTS) == expected).all()
 
 
+def test_a_reference_gives_the_same_vectors(made: Path, tmp_path: Path) -> None:
+    encoder = TextEncoder.of(made, keep="reference")
+    with writing_folder(tmp_path / "model") as folder:
+        encoder.save(folder / "encoder")
+    loaded = TextEncoder.load(open_folder(tmp_path / "model").sub("encoder"))
+    assert (loaded(TEXTS) == encoder(TEXTS)).all()
+    loaded.save(tmp_path / "again")
+    assert [file.name for file in (tmp_path / "again").iterdir()] == ["reference.json"]
+
+
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json"])
 def test_a_folder_that_lacks_a_file_is_refused(made: Path, tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match=r"needs config\.json, model\.safetensors and a tokenizer") as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from longtail.storage import VerifiedFolder
-from longtail.text.pretrained import EncoderFolder, Keep
+from longtail.text.pretrained import REFERENCE, EncoderFolder, Keep
 from longtail.text.subwords import Subwords
 
 if TYPE_CHECKING:
@@ -25,23 +25,24 @@ class TextEncoder:
     A text's vector may differ in its last bits with the texts it is read together with.
     """
 
-    def __init__(self, folder: EncoderFolder, *, longest: int = LONGEST) -> None:
-        self.folder, self.longest = folder, longest
+    def __init__(self, folder: EncoderFolder, *, longest: int = LONGEST, keep: Keep = "copy") -> None:
+        self.folder, self.longest, self.keep = folder, longest, keep
         self._parts: tuple[Subwords, Transformer] | None = None
 
     @classmethod
-    def of(cls, name: str | Path) -> Self:
-        """The encoder in a folder, or of a name that is known (minilm)."""
-        return cls(EncoderFolder.of(name))
+    def of(cls, name: str | Path, *, keep: Keep = "copy") -> Self:
+        """The encoder in a folder, or of a name that is known (minilm); ``keep`` is how a model has it."""
+        return cls(EncoderFolder.of(name), keep=keep)
 
     @classmethod
     def load(cls, folder: VerifiedFolder | None) -> Self:
         """What was saved with a model."""
-        return cls(EncoderFolder.load(folder))
+        found = EncoderFolder.load(folder)
+        return cls(found, keep="reference" if folder is not None and REFERENCE in folder else "copy")
 
-    def save(self, folder: Path, keep: Keep = "copy") -> None:
+    def save(self, folder: Path) -> None:
         """Into ``folder``, which is made."""
-        self.folder.save(folder, keep)
+        self.folder.save(folder, self.keep)
 
     def __call__(self, texts: list[str]) -> np.ndarray:
         """Vectors float32 [n, D]."""

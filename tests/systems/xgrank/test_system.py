@@ -92,6 +92,24 @@ def test_the_model_stands_alone(encoder: Path, trained: Xgrank, tmp_path: Path) 
     assert loaded.recall_ == trained.recall_
 
 
+@pytest.mark.parametrize(("frozen", "kept"), [(2, ["reference.json"]), (1, None)])
+def test_a_frozen_encoder_may_stay_where_it_is(
+    encoder: Path, tiny: Parts, tmp_path: Path, frozen: int, kept: list[str] | None
+) -> None:
+    more = {"names": [str(encoder)], "tokens": 24, "frozen": frozen, "keep": "reference"}
+    system = Xgrank(config(encoder, encoder=more)).fit(tiny.train, valid=tiny.valid)
+    system.save(tmp_path / "model")
+    files = sorted(file.name for file in (tmp_path / "model" / "member-0" / "encoder").iterdir())
+    # One that learnt is in the model.
+    assert files == (kept or ["config.json", "tokenizer.json", "tokenizer_config.json"])
+    again = longtail.load(tmp_path / "model")
+    one, other = system.predict(tiny.test), again.predict(tiny.test)
+    assert (one.labels == other.labels).all()
+    np.testing.assert_allclose(one.scores, other.scores, atol=1e-5)
+    again.save(tmp_path / "copy")
+    assert sorted(f.name for f in (tmp_path / "copy" / "member-0" / "encoder").iterdir()) == files
+
+
 @pytest.mark.parametrize("content", [[], {"members": 0, "combine": "softmax", "recall": {}}, {"members": 1}])
 def test_a_description_that_is_none_is_refused(trained: Xgrank, tmp_path: Path, content: Any) -> None:
     trained.save(tmp_path / "model")

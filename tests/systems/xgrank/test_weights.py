@@ -19,7 +19,7 @@ Arrays = dict[str, np.ndarray]
 
 def saved(trained: Xgrank, place: Path, change: Callable[[Arrays], None] = lambda _arrays: None) -> Member:
     with writing_folder(place) as folder:
-        save_member(trained.folded_.members[0], folder / "member")
+        save_member(trained.folded_.members[0], folder / "member", trained.config)
         path = folder / "member" / "weights.safetensors"
         arrays = {name: array.copy() for name, array in read_arrays(path).items()}
         change(arrays)

@@ -25,6 +25,8 @@ class InitialConfig:
     ECLARE's modules learn; encoder: a pre-trained transformer; given: the feature rows that come with the data."""
     encoder: str | None = None
     """The folder of a transformer with its tokenizer, or minilm (source encoder)."""
+    keep: Literal["copy", "reference"] = "copy"
+    """How a model has the encoder: copy: in itself; reference: by name and sha256, so it must stay in place."""
     clusters: int | None = None
     """Clusters of labels (a power of two) that the surrogate task tells apart; none: about an eighth of
     the labels."""

@@ -87,4 +87,4 @@ def encoded(rows: Rows, config: GalaxcConfig) -> Initial:
     if rows.features is None:
         raise ConfigError("initial.source = encoder reads text, but the documents are feature rows")
     assert config.initial.encoder is not None
-    return Initial(encoder=TextEncoder.of(config.initial.encoder))
+    return Initial(encoder=TextEncoder.of(config.initial.encoder, keep=config.initial.keep))

@@ -30,6 +30,9 @@ class EncoderConfig:
     """Layers that stay as they are, with the embeddings below them; none: everything learns."""
     cache: Literal["none", "float16", "float32"] = "float16"
     """How the states of frozen layers are kept on the disk while it learns; none: computed at each step."""
+    keep: Literal["copy", "reference"] = "copy"
+    """How a model has an encoder of which all layers are frozen: copy: in itself; reference: by name and sha256, so
+    that it must stay in place. One that learnt is always in the model."""
     layer_decay: float = 1.0
     """Each layer learns at this share of the rate of the one above it."""
 

@@ -85,7 +85,7 @@ class Xgrank(System):
         if self.witness_ is not None:
             self.witness_.save(folder / "linear")
         for number, member in enumerate(folded.members):
-            save_member(member, folder / f"member-{number}")
+            save_member(member, folder / f"member-{number}", self.config)
         facts = {"members": len(folded.members), "combine": folded.combine, "recall": self.recall_}
         write_json(folder / "ranking.json", facts)
         write_arrays(folder / "score.safetensors", _score_arrays(folded))

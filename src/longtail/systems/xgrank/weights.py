@@ -19,12 +19,17 @@ from longtail.text.subwords import Subwords
 _ENCODER = "encoder/"
 
 
-def save_member(member: Member, folder: Path) -> None:
+def save_member(member: Member, folder: Path, config: XgrankConfig) -> None:
     """Into ``folder``, which is made: whatever the encoder learnt is kept, not the weights it began with."""
     folder.mkdir()
     reader, vectors = member.reader, member.vectors
-    reader.network.encoder.folder.save(folder / "encoder", weights=False)
-    arrays = {f"{_ENCODER}{name}": array for name, array in reader.network.encoder.arrays().items()}
+    encoder = reader.network.encoder
+    arrays: dict[str, np.ndarray] = {}
+    if config.encoder.keep == "reference" and (config.encoder.frozen or 0) >= encoder.layers:
+        encoder.folder.save(folder / "encoder", "reference")
+    else:
+        encoder.folder.save(folder / "encoder", weights=False)
+        arrays = {f"{_ENCODER}{name}": array for name, array in encoder.arrays().items()}
     arrays["project"] = reader.network.project.weight.detach().cpu().numpy()
     arrays["project_bias"] = reader.network.project.bias.detach().cpu().numpy()
     arrays["labels"], arrays["clusters"] = vectors.labels, vectors.clusters
@@ -53,7 +58,7 @@ def load_member(folder: VerifiedFolder | None, config: XgrankConfig, n_labels: i
         inner = {
             name.removeprefix(_ENCODER): array for name, array in arrays.items() if name.startswith(_ENCODER)
         }
-        transformer = Transformer.from_arrays(encoder, inner)
+        transformer = Transformer.from_arrays(encoder, inner) if inner else Transformer.of(encoder).eval()
         if len(transformer.words) < subwords.size:
             raise ModelIntegrityError(f"{len(transformer.words)} word embeddings, but {subwords.size} tokens")
         pooled = min(config.encoder.layers, transformer.layers) * transformer.width
