@@ -129,7 +129,7 @@ class GnnxmlConfig(SystemConfig):
     """The classifiers of labels."""
     match: TrainConfig = field(
         default_factory=lambda: TrainConfig(
-            epochs=10,
+            epochs=5,
             batch_size=256,
             lr=0.01,
             optimiser="radam",
