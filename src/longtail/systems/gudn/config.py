@@ -102,7 +102,7 @@ def _stage() -> TrainConfig:
         epochs=5,
         batch_size=64,
         lr=1e-4,
-        row_lr=2e-3,
+        row_lr=1e-2,
         schedule="cosine",
         warmup=0.1,
         clip_norm=5.0,
@@ -123,8 +123,8 @@ class GudnConfig(SystemConfig):
     """Length of a label's vector, which features are mapped to; none: that of the features (the paper's)."""
     clusters: ClusterConfig = field(default_factory=ClusterConfig)
     """Which labels are ranked."""
-    loss: Literal["grank", "bce"] = "grank"
-    """What the ranking classifier and the link guide minimise (bce is the paper's)."""
+    loss: Literal["bce", "grank"] = "bce"
+    """What the ranking classifier and the link guide minimise."""
     score: Literal["classifier", "learnt"] = "learnt"
     """classifier: the ranking classifier alone (the paper's); learnt: a weighted sum of all that is known of a
     label, with weights by label frequency from validation data."""
