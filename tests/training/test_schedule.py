@@ -32,9 +32,14 @@ def test_cosine() -> None:
     assert climbing[4] == pytest.approx(0.5)
 
 
+def test_linear() -> None:
+    assert factors(4, schedule="linear") == [1, 0.75, 0.5, 0.25]
+    assert factors(6, schedule="linear", warmup=1 / 3) == pytest.approx([0.5, 1, 1, 0.75, 0.5, 0.25])
+
+
 @given(
     st.integers(1, 300),
-    st.sampled_from(["step", "cosine", "constant"]),
+    st.sampled_from(["step", "cosine", "linear", "constant"]),
     st.floats(0, 0.99),
 )
 def test_it_climbs_and_then_only_falls(total: int, schedule: str, warmup: float) -> None:

@@ -18,5 +18,7 @@ def rate_factor(config: TrainConfig, step: int, total: int) -> float:
             return float(0.5 ** sum(done >= share for share in config.decay_at))
         case "cosine":
             return 0.5 * (1 + math.cos(math.pi * max(0.0, step - climb) / (total - climb)))
+        case "linear":
+            return 1 - max(0.0, step - climb) / (total - climb)
         case _:
             return 1.0
