@@ -12,27 +12,8 @@ from numba import njit
 from longtail.errors import ModelIntegrityError, UsageError
 from longtail.graph.layers import Layers
 from longtail.shortlist.candidates import over_blocks
+from longtail.shortlist.dense import Dense
 from longtail.storage.checks import finite, named
-
-_TILE = 8
-"""So many rows share a row of weights while it is in the cache; no sum depends on it."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Dense:
-    """x -> incoming^T x + bias, and a ReLU if asked for.
-
-    Shapes: ``incoming`` float32 [in, out], by the dimension that comes in; ``bias`` float32 [out].
-    """
-
-    incoming: np.ndarray
-    bias: np.ndarray
-    relu: bool
-
-    def __call__(self, rows: np.ndarray) -> np.ndarray:
-        out = np.empty((len(rows), len(self.bias)), np.float32)
-        _multiply(rows, self.incoming, self.bias, self.relu, out)
-        return out
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +29,7 @@ class LayeredWeights:
     kind: Literal["gin", "graphsage"]
     width: int
     factors: np.ndarray
-    hops: tuple[tuple[_Dense, ...], ...]
+    hops: tuple[tuple[Dense, ...], ...]
 
     @classmethod
     def of(cls, kind: Literal["gin", "graphsage"], arrays: Mapping[str, np.ndarray]) -> Self:
@@ -67,7 +48,7 @@ class LayeredWeights:
         outer = _weights(arrays, "outer", n, width, hidden)
         outer_bias = _weights(arrays, "outer_bias", n, width)
         hops = tuple(
-            (_dense(inner[k], inner_bias[k], relu=True), _dense(outer[k], outer_bias[k], relu=False))
+            (Dense.of(inner[k], inner_bias[k], relu=True), Dense.of(outer[k], outer_bias[k], relu=False))
             for k in range(n)
         )
         return cls("gin", width, 1 + _weights(arrays, "eps", n), hops)
@@ -77,7 +58,7 @@ class LayeredWeights:
         n, width, _ = _weights(arrays, "weight", None, None, None).shape
         none = np.zeros(width, np.float32)
         weight = _weights(arrays, "weight", n, width, 2 * width)
-        hops = tuple((_dense(matrix, none, relu=True),) for matrix in weight)
+        hops = tuple((Dense.of(matrix, none, relu=True),) for matrix in weight)
         return cls("graphsage", width, np.empty(0, np.float32), hops)
 
     def __call__(self, layers: Layers, start: np.ndarray) -> np.ndarray:
@@ -131,10 +112,6 @@ def _weights(arrays: Mapping[str, np.ndarray], name: str, *shape: int | None) ->
     return array.astype(np.float32, copy=False)
 
 
-def _dense(matrix: np.ndarray, bias: np.ndarray, *, relu: bool) -> _Dense:
-    return _Dense(np.ascontiguousarray(matrix.T), np.ascontiguousarray(bias), relu)
-
-
 @njit(nogil=True, cache=True)
 def _add_neighbours(
     rows: np.ndarray, own: np.ndarray, neighbours: np.ndarray, factor: np.float32, out: np.ndarray
@@ -169,26 +146,6 @@ def _put_mean_beside(rows: np.ndarray, own: np.ndarray, neighbours: np.ndarray, 
         if count > 1:
             for d in range(width):
                 mean[d] /= np.float32(count)
-
-
-@njit(nogil=True, cache=True)
-def _multiply(rows: np.ndarray, incoming: np.ndarray, bias: np.ndarray, relu: bool, out: np.ndarray) -> None:
-    for first in range(0, len(rows), _TILE):
-        last = min(first + _TILE, len(rows))
-        for i in range(first, last):
-            out[i] = bias
-        for source in range(len(incoming)):
-            weights = incoming[source]
-            for i in range(first, last):
-                value = rows[i, source]
-                if value != 0:
-                    total = out[i]
-                    for d in range(len(total)):
-                        total[d] += value * weights[d]
-        if relu:
-            for i in range(first, last):
-                for d in range(out.shape[1]):
-                    out[i, d] = max(out[i, d], np.float32(0))
 
 
 @njit(nogil=True, cache=True)

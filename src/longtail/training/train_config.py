@@ -24,8 +24,8 @@ class TrainConfig:
     optimiser: Literal["adam", "radam"] = "adam"
     """adam, or radam: its first steps are small while little is known of the gradients; tables: always adam."""
     schedule: Literal["step", "cosine", "linear", "constant"] = "step"
-    """step: the rate is halved at the shares in decay_at; cosine, linear: it falls to nothing along a curve or a line;
-    constant: it stays."""
+    """step: the rate is halved at the shares in decay_at; cosine, linear: it falls to nothing along a curve or
+    a line; constant: it stays."""
     decay_at: tuple[float, ...] = (0.5, 0.75)
     """Shares of the stage after which the rate is halved (schedule step)."""
     warmup: float = 0.0

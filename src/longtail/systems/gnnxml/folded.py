@@ -9,10 +9,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from longtail.shortlist.candidates import Candidates
+from longtail.shortlist.dense import Dense
 from longtail.systems.common.fusion import FLOOR, sigmoid
 from longtail.systems.common.label_texts import LabelTexts
 from longtail.systems.gnnxml.config import GnnxmlConfig, NetworkConfig
-from longtail.systems.gnnxml.dense import Dense
 from longtail.systems.gnnxml.packing import Packed
 from longtail.systems.gnnxml.rankers import Rankers, RankerSearch, joined_features
 from longtail.systems.gnnxml.weights import LAYER_ARRAYS, Weights, layers_of, n_shared

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from longtail.systems.gnnxml.dense import Dense
+from longtail.shortlist.dense import Dense
 
 
 @pytest.mark.parametrize("relu", [False, True])
