@@ -20,9 +20,10 @@ from longtail.data.writing import write
 from longtail.errors import UsageError
 from longtail.run import Run
 from longtail.shortlist.embedding import Embedding
+from longtail.systems.common.fingerprint import fingerprint
 from longtail.systems.common.validation import figures
 from longtail.systems.eclare import learning, modules
-from longtail.systems.eclare.learning import fingerprint, learn
+from longtail.systems.eclare.learning import learn
 from longtail.systems.eclare.system import Eclare
 from longtail.types import Dataset
 from tests.planted import Parts

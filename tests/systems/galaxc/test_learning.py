@@ -21,8 +21,9 @@ from longtail.data import warm_start
 from longtail.data.writing import write
 from longtail.errors import UsageError
 from longtail.run import Run
+from longtail.systems.common.fingerprint import fingerprint
 from longtail.systems.galaxc import learning
-from longtail.systems.galaxc.learning import fingerprint, half_of, incomplete, learn
+from longtail.systems.galaxc.learning import half_of, incomplete, learn
 from longtail.systems.galaxc.system import Galaxc
 from longtail.types import Dataset
 from tests.planted import Parts

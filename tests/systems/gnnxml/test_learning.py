@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from longtail.run import Run
+from longtail.systems.common.fingerprint import fingerprint
 from longtail.systems.gnnxml import learning
-from longtail.systems.gnnxml.learning import fingerprint, learn
+from longtail.systems.gnnxml.learning import learn
 from longtail.systems.gnnxml.system import Gnnxml
 from longtail.types import TopK
 from tests.planted import Parts

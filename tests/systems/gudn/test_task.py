@@ -11,7 +11,8 @@ import torch
 
 from longtail.errors import TrainingError
 from longtail.run import Run
-from longtail.systems.gudn.task import Learn, best
+from longtail.systems.common.question import best_columns
+from longtail.systems.gudn.task import Learn
 from longtail.training.trainer import train as run_stage
 from tests.planted import Parts
 from tests.systems.gudn.worlds import batch, task
@@ -162,7 +163,7 @@ def test_negatives_come_from_clusters_and_all_positives_are_in(encoder: Path, ti
     right[:, asked.columns] = asked.positive
     assert (right == (Y.toarray() > 0)).all()
     assert learn.network.retrieve is not None
-    found = best(learn.network.retrieve(text).detach().numpy(), 2)
+    found = best_columns(learn.network.retrieve(text).detach().numpy(), 2)
     used = found.any(axis=0)
     used[codes[Y.indices]] = True
     assert set(asked.columns.tolist()) == set(np.flatnonzero(used[codes]).tolist())

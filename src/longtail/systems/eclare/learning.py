@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from longtail.config import to_dict
 from longtail.run import Run
+from longtail.systems.common.fingerprint import fingerprint
 from longtail.systems.common.fusion import Fusion, groups_of
 from longtail.systems.common.holding_out import ENOUGH_TO_HOLD_OUT, TAUGHT_BY, held_documents, held_out
 from longtail.systems.common.label_texts import LabelTexts
@@ -44,16 +43,6 @@ def learn(
         for member in range(config.members)
     ]
     return inputs, members, witness
-
-
-def fingerprint(train: Dataset, valid: Dataset | None, config: EclareConfig) -> dict[str, Any]:
-    """All that the result depends on: a training that was stopped goes on with nothing else."""
-    return {
-        "system": "eclare",
-        "settings": to_dict(config),
-        "data": train.fingerprint(),
-        "valid": None if valid is None else valid.fingerprint(),
-    }
 
 
 def learn_member(course: modules.Course, held: Held | None) -> Folded:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from longtail.config import to_dict
 from longtail.data.warm_start import half_of_each_row
 from longtail.run import Run
 from longtail.shortlist.candidates import Candidates
+from longtail.systems.common.fingerprint import fingerprint
 from longtail.systems.common.fusion import Fusion
 from longtail.systems.common.holding_out import ENOUGH_TO_HOLD_OUT, TAUGHT_BY, held_documents, held_out
 from longtail.systems.common.rows import Rows
@@ -82,16 +81,6 @@ def learn(train: Dataset, valid: Dataset | None, config: GalaxcConfig, run: Run)
                 witnessed = None if witness is None else witness(train.documents.take(kept))
                 folded = with_completion(folded, whole.Y[kept], rows, documents, kept, witnessed, config)
     return Trained(rows, initial, folded, witness)
-
-
-def fingerprint(train: Dataset, valid: Dataset | None, config: GalaxcConfig) -> dict[str, Any]:
-    """All that the result depends on: a training that was stopped goes on with nothing else."""
-    return {
-        "system": "galaxc",
-        "settings": to_dict(config),
-        "data": train.fingerprint(),
-        "valid": None if valid is None else valid.fingerprint(),
-    }
 
 
 def _watched(

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import torch
 from scipy.sparse import csr_array
 
 from longtail.blocks.gin import GinLayer
-from longtail.config import to_dict
 from longtail.errors import DataError
 from longtail.run import Run
+from longtail.systems.common.fingerprint import fingerprint
 from longtail.systems.common.fusion import Fusion, groups_of
 from longtail.systems.common.holding_out import ENOUGH_TO_HOLD_OUT, TAUGHT_BY, held_documents, held_out
 from longtail.systems.common.label_texts import LabelTexts
@@ -100,16 +100,6 @@ def learn(train: Dataset, valid: Dataset | None, config: GnnxmlConfig, run: Run)
         weights = replace(weights, fusion_weights=fusion.weights, fusion_start=fusion.start)
         folded = Folded(weights, rankers, names, config, **size)
     return Trained(rows, documents, folded, witness)
-
-
-def fingerprint(train: Dataset, valid: Dataset | None, config: GnnxmlConfig) -> dict[str, Any]:
-    """All that the result depends on: a training that was stopped goes on with nothing else."""
-    return {
-        "system": "gnnxml",
-        "settings": to_dict(config),
-        "data": train.fingerprint(),
-        "valid": None if valid is None else valid.fingerprint(),
-    }
 
 
 def match(

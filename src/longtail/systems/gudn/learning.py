@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
 from scipy.sparse import csr_array
 
 from longtail.blocks.transformer import Transformer
-from longtail.config import to_dict
 from longtail.run import Run
+from longtail.systems.common.fingerprint import fingerprint
 from longtail.systems.common.fusion import groups_of
 from longtail.systems.common.holding_out import ENOUGH_TO_HOLD_OUT, TAUGHT_BY, held_documents, held_out
+from longtail.systems.common.label_clusters import label_clusters
 from longtail.systems.common.label_loss import log_odds
 from longtail.systems.common.label_texts import LabelTexts
 from longtail.systems.common.rows import Rows
@@ -28,7 +28,6 @@ from longtail.systems.gudn.reader import Reader
 from longtail.systems.gudn.semantics import WEAK, meaningful
 from longtail.systems.gudn.task import Corpus, Learn, Tables
 from longtail.systems.gudn.weights import EVIDENCE, Weights
-from longtail.systems.xgrank.clusters import label_clusters
 from longtail.text.pretrained import EncoderFolder
 from longtail.text.subwords import Subwords
 from longtail.text.tfidf import TfidfFeatures
@@ -84,16 +83,6 @@ def learn(train: Dataset, valid: Dataset | None, config: GudnConfig, run: Run) -
             folded = taught(reader, folded, label_texts, held, texts)
     features = None if label_texts is None else rows.features
     return Trained(reader, folded, features, label_texts, witness, means)
-
-
-def fingerprint(train: Dataset, valid: Dataset | None, config: GudnConfig) -> dict[str, Any]:
-    """All that the result depends on: a training that was stopped goes on with nothing else."""
-    return {
-        "system": "gudn",
-        "settings": to_dict(config),
-        "data": train.fingerprint(),
-        "valid": None if valid is None else valid.fingerprint(),
-    }
 
 
 def guided(

@@ -13,10 +13,10 @@ from longtail.blocks.guide import Spread
 from longtail.blocks.sparse_product import Bags, sparse_product
 from longtail.losses.guide import feature_guide
 from longtail.systems.common.label_loss import LOSSES
+from longtail.systems.common.question import Question, ask, best_columns, positive_clusters
 from longtail.systems.gudn.config import GudnConfig
 from longtail.systems.gudn.label_inputs import LabelSentences
 from longtail.systems.gudn.network import Network
-from longtail.systems.xgrank.question import Question, ask, positive_clusters
 from longtail.text.subwords import TokenRows
 from longtail.training.rows import RowTable
 from longtail.training.task import Batch, Task
@@ -218,7 +218,7 @@ class Learn(Task):
             found = self.network.retrieve(features).float()
             pair = (torch.from_numpy(part).to(found.device) for part in (right, ~right))
             retrieving = self.compare(found, *pair).mean()
-            chosen = right | best(found.detach().cpu().numpy(), clusters.training_beam)
+            chosen = right | best_columns(found.detach().cpu().numpy(), clusters.training_beam)
         own = corpus.own[batch.rows]
         question = ask(Y, codes, chosen, own, scope="batch", most=clusters.negatives, seed=batch.seed)
         return retrieving, question
@@ -234,11 +234,3 @@ class Learn(Task):
         )
         shifted = scores + torch.from_numpy(asked.shift).to(scores.device)
         return self.compare(shifted, positive, negative)
-
-
-def best(scores: np.ndarray, few: int) -> np.ndarray:
-    """The ``few`` highest of each row, bool [n, columns]."""
-    few = min(few, scores.shape[1])
-    found = np.zeros(scores.shape, bool)
-    np.put_along_axis(found, np.argpartition(-scores, few - 1, axis=1)[:, :few], True, axis=1)
-    return found

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from longtail.config import to_dict
 from longtail.metrics.topk import hits
 from longtail.run import Run
 from longtail.shortlist.candidates import Candidates
+from longtail.systems.common.fingerprint import fingerprint
 from longtail.systems.common.holding_out import ENOUGH_TO_HOLD_OUT, TAUGHT_BY, held_documents, held_out
 from longtail.systems.common.label_texts import LabelTexts
 from longtail.systems.common.rows import Rows
@@ -74,16 +73,6 @@ def learn(train: Dataset, valid: Dataset | None, config: XgrankConfig, run: Run)
             folded = with_combination(folded, some, reads, config, run)
             folded = with_scores(folded, some, reads, config)
     return Trained(rows, folded, witness, recall)
-
-
-def fingerprint(train: Dataset, valid: Dataset | None, config: XgrankConfig) -> dict[str, Any]:
-    """All that the result depends on: a training that was stopped goes on with nothing else."""
-    return {
-        "system": "xgrank",
-        "settings": to_dict(config),
-        "data": train.fingerprint(),
-        "valid": None if valid is None else valid.fingerprint(),
-    }
 
 
 def with_combination(folded: Folded, held: Held, reads: list[Read], config: XgrankConfig, run: Run) -> Folded:

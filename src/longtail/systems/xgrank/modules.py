@@ -10,9 +10,9 @@ from scipy.sparse import csr_array
 
 from longtail.blocks.transformer import Transformer
 from longtail.run import Run
+from longtail.systems.common.label_clusters import label_clusters
 from longtail.systems.common.rows import Rows
 from longtail.systems.common.validation import Held, figures
-from longtail.systems.xgrank.clusters import label_clusters
 from longtail.systems.xgrank.config import XgrankConfig
 from longtail.systems.xgrank.label_vectors import LabelVectors, bags_of, rarity
 from longtail.systems.xgrank.member import Member, Reader, Vectors

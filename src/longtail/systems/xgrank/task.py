@@ -14,10 +14,10 @@ from longtail.losses.bce import bce
 from longtail.losses.grank import grank
 from longtail.run import Run
 from longtail.systems.common.label_loss import log_odds
+from longtail.systems.common.question import ask, best_columns, positive_clusters
 from longtail.systems.xgrank.config import XgrankConfig
 from longtail.systems.xgrank.label_vectors import LabelVectors
 from longtail.systems.xgrank.network import Network
-from longtail.systems.xgrank.question import ask, positive_clusters
 from longtail.text.subwords import TokenRows
 from longtail.training.rows import RowTable
 from longtail.training.task import Batch, Task
@@ -145,7 +145,7 @@ class Learn(Task):
             right = positive_clusters(Y, corpus.codes, corpus.n_clusters)
             found = network.retrieve(pooled).float()
             retrieving = self._compared(found, right, ~right).mean()
-            chosen = right | _best(found.detach().cpu().numpy(), config.clusters.training_beam)
+            chosen = right | best_columns(found.detach().cpu().numpy(), config.clusters.training_beam)
         asked = ask(
             Y,
             corpus.codes,
@@ -175,11 +175,3 @@ class Learn(Task):
         # Without a right label there is nothing to rank: zero, not a push of everything downwards.
         negative = negative & positive.any(dim=1, keepdim=True)
         return self.compare(scores, positive, negative)
-
-
-def _best(scores: np.ndarray, few: int) -> np.ndarray:
-    """The ``few`` highest of each row, bool [n, columns]."""
-    few = min(few, scores.shape[1])
-    found = np.zeros(scores.shape, bool)
-    np.put_along_axis(found, np.argpartition(-scores, few - 1, axis=1)[:, :few], True, axis=1)
-    return found

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from longtail.systems.xgrank.question import ask, positive_clusters
+from longtail.systems.common.question import ask, positive_clusters
 
 CODES = np.array([0, 0, 1, 1, 2, 2])
 Y = csr_array(np.array([[1, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 0], [0, 0, 0, 0, 0, 0]], np.float32))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from longtail.systems.xgrank.clusters import label_clusters
+from longtail.systems.common.label_clusters import label_clusters
 
 
 def world(n_labels: int, topics: int) -> tuple[csr_array, csr_array, csr_array]:

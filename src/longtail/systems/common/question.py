@@ -31,6 +31,14 @@ def positive_clusters(Y: csr_array, codes: np.ndarray, n_clusters: int) -> np.nd
     return found
 
 
+def best_columns(scores: np.ndarray, few: int) -> np.ndarray:
+    """The ``few`` highest of each row, bool [n, columns]."""
+    few = min(few, scores.shape[1])
+    found = np.zeros(scores.shape, bool)
+    np.put_along_axis(found, np.argpartition(-scores, few - 1, axis=1)[:, :few], True, axis=1)
+    return found
+
+
 def ask(
     Y: csr_array,
     codes: np.ndarray,
