@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from longtail.shortlist.candidates import Candidates
-from longtail.systems.common.fusion import BINS, Fusion, groups_of
+from longtail.systems.common.fusion import BINS, Fusion, columns_of, groups_of
 
 KINDS = 6
 
@@ -39,3 +39,29 @@ def test_untaught_it_is_the_ranker_s_score_for_all() -> None:
     np.testing.assert_allclose(
         fusion(candidates, evidence).scores, 1 / (1 + np.exp([-0.0, -1, 2])), rtol=1e-6
     )
+
+
+def test_a_bend_is_a_second_sum_pressed_between_bounds() -> None:
+    rng = np.random.default_rng(0)
+    group = groups_of(np.array([0, 7, 1000]))
+    bends = 2
+    weights = rng.standard_normal((len(BINS) + 1, KINDS + bends * (KINDS + 2))).astype(np.float32)
+    start = rng.standard_normal(len(BINS) + 1).astype(np.float32)
+    candidates = Candidates.from_counts(np.array([3]), np.array([0, 1, 2], np.int32), np.zeros(3, np.float32))
+    evidence = rng.standard_normal((3, KINDS)).astype(np.float32)
+    own = weights[group].astype(np.float64)
+    total = (own[:, :KINDS] * evidence).sum(axis=1) + start[group]
+    for first in (KINDS, 2 * KINDS + 2):
+        bend = (own[:, first : first + KINDS] * evidence).sum(axis=1) + own[:, first + KINDS]
+        total += own[:, first + KINDS + 1] * bend / (1 + np.abs(bend))
+    found = Fusion(weights, start, group)(candidates, evidence)
+    np.testing.assert_allclose(found.scores, 1 / (1 + np.exp(-total)), rtol=1e-5)
+
+
+def test_weights_have_columns_of_whole_bends() -> None:
+    for bends in (0, 1, 16):
+        columns = KINDS + bends * (KINDS + 2)
+        assert columns_of(np.zeros((9, columns)), KINDS) == columns
+    for columns in (0, KINDS - 1, KINDS + 1, 2 * KINDS + 1, 2 * KINDS + 3):
+        assert columns_of(np.zeros((9, columns)), KINDS) == KINDS
+    assert columns_of(np.float32(1), KINDS) == KINDS

@@ -18,23 +18,23 @@ RARE = np.arange(6)
 COUNTS = np.where(np.arange(LABELS) < 6, 1, 200)
 
 
-def world(seed: int = 0) -> tuple[Candidates, np.ndarray, csr_array, Held]:
+def world(seed: int = 0, n: int = DOCUMENTS) -> tuple[Candidates, np.ndarray, csr_array, Held]:
     """Every label is a candidate of every document; each document has one rare and one frequent label."""
     rng = np.random.default_rng(seed)
-    right = np.zeros((DOCUMENTS, LABELS), np.float32)
-    right[np.arange(DOCUMENTS), rng.integers(0, 6, DOCUMENTS)] = 1
-    right[np.arange(DOCUMENTS), rng.integers(6, 12, DOCUMENTS)] = 1
-    ids = np.tile(np.arange(LABELS, dtype=np.int32), DOCUMENTS)
-    candidates = Candidates.from_counts(np.full(DOCUMENTS, LABELS), ids, np.zeros(len(ids), np.float32))
+    right = np.zeros((n, LABELS), np.float32)
+    right[np.arange(n), rng.integers(0, 6, n)] = 1
+    right[np.arange(n), rng.integers(6, 12, n)] = 1
+    ids = np.tile(np.arange(LABELS, dtype=np.int32), n)
+    candidates = Candidates.from_counts(np.full(n, LABELS), ids, np.zeros(len(ids), np.float32))
     evidence = rng.standard_normal((len(ids), KINDS)).astype(np.float32)
     Y = csr_array(right)
-    held = Held(csr_array((DOCUMENTS, 2), dtype=np.float32), Y, None, COUNTS, 1000)
+    held = Held(csr_array((n, 2), dtype=np.float32), Y, None, COUNTS, 1000)
     return candidates, evidence, Y, held
 
 
 def found_first(fusion: Fusion, candidates: Candidates, evidence: np.ndarray, Y: csr_array) -> float:
     top = fusion(candidates, evidence).top_k(1).labels[:, 0]
-    return float(Y.toarray()[np.arange(DOCUMENTS), top].mean())
+    return float(Y.toarray()[np.arange(len(top)), top].mean())
 
 
 @pytest.mark.parametrize("kind", range(KINDS))
@@ -140,3 +140,48 @@ def test_what_is_the_same_for_all_has_no_weight() -> None:
     assert (fusion.weights[:, 4:] == 0).all()
     evidence[:, 4:] = 0
     assert np.array_equal(teach(candidates, evidence, held, balance=0.2).weights, fusion.weights)
+
+
+MANY = 800
+"""Documents that are enough for bends."""
+
+
+def with_a_gate(seed: int) -> tuple[Candidates, np.ndarray, csr_array, Held]:
+    """The second kind of evidence is right where the third is high, and misleads where it is low."""
+    candidates, evidence, Y, held = world(seed, MANY)
+    evidence[:, 0] *= 0.1
+    gate = np.where(evidence[:, 2] > 0, 3, -3)
+    evidence[:, 1] += gate * Y.toarray().ravel()
+    return candidates, evidence, Y, held
+
+
+def test_many_documents_teach_when_a_witness_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    candidates, evidence, _, held = with_a_gate(0)
+    bent = teach(candidates, evidence, held, balance=0.0)
+    monkeypatch.setattr(teach_fusion, "ENOUGH", MANY + 1)
+    straight = teach(candidates, evidence, held, balance=0.0)
+    assert bent.weights.shape == (9, KINDS + teach_fusion.BENDS * (KINDS + 2))
+    assert straight.weights.shape == (9, KINDS)
+    fresh, more, Y, _ = with_a_gate(1)
+    assert found_first(bent, fresh, more, Y) > found_first(straight, fresh, more, Y) + 0.1
+
+
+def test_bends_do_not_lift_what_was_easy(monkeypatch: pytest.MonkeyPatch) -> None:
+    candidates, evidence, Y, held = world(0, MANY)
+    evidence[:, 0] += 4 * Y.toarray().ravel()
+    monkeypatch.setattr(teach_fusion, "FEW", 6)
+    fusion = teach(candidates, evidence, held, balance=0.0)
+    fresh, more, Y, _ = world(1, MANY)
+    more[:, 0] += 4 * Y.toarray().ravel()
+    assert found_first(fusion, fresh, more, Y) > 0.9
+
+
+def test_what_is_the_same_for_all_bends_nothing() -> None:
+    candidates, evidence, Y, held = world(0, MANY)
+    evidence[:, 0] += 3 * Y.toarray().ravel()
+    evidence[:, 4], evidence[:, 5] = np.log(1e-6), 1e-6  # as where there is no linear tree
+    fusion = teach(candidates, evidence, held, balance=0.2)
+    bends = fusion.weights[:, KINDS:].reshape(9, teach_fusion.BENDS, KINDS + 2)
+    assert (bends[:, :, 4:KINDS] == 0).all()
+    assert (np.abs(bends[:, :, :4]) > 0).any()
+    assert np.isfinite(fusion.weights).all()

@@ -1,7 +1,8 @@
 """How the scores of a candidate become one: with weights that validation data teach.
 
 A rare label's ranker is trained on few documents and its text is a better witness than for a frequent one, so
-the learnt weights depend on how many training documents a label has.
+the learnt weights depend on how many training documents a label has. A few bends on top of the weighted sum let one
+witness count for more where another is sure, or silent.
 """
 
 from __future__ import annotations
@@ -22,10 +23,13 @@ FLOOR = np.float32(1e-6)
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """A weight for each kind of evidence and a start, for each group of labels.
+    """A weight for each kind of evidence, a start and any number of bends, for each group of labels.
+
+    A bend is a second weighted sum, pressed between -1 and 1 and added with a factor of its own. It has kinds + 2
+    columns: weights, start, factor.
 
     Shapes:
-        weights [groups, kinds], start [groups], group int8 [labels]
+        weights [groups, kinds + bends * (kinds + 2)], start [groups], group int8 [labels]
     """
 
     weights: np.ndarray
@@ -66,6 +70,12 @@ def groups_of(train_counts: np.ndarray) -> np.ndarray:
     return np.searchsorted(BINS, train_counts, side="right").astype(np.int8)
 
 
+def columns_of(weights: np.ndarray, kinds: int) -> int:
+    """The columns that such weights may have: their own if these are weights and whole bends, else weights alone."""
+    columns = weights.shape[-1] if weights.ndim else 0
+    return columns if columns >= kinds and (columns - kinds) % (kinds + 2) == 0 else kinds
+
+
 def sigmoid(x: np.ndarray) -> np.ndarray:
     """1 / (1 + exp(-x)) without overflow."""
     return (0.5 * (1.0 + np.tanh(0.5 * x))).astype(np.float32)
@@ -80,9 +90,15 @@ def _weigh(
     group: np.ndarray,
     out: np.ndarray,
 ) -> None:
+    kinds = evidence.shape[1]
     for p in range(len(ids)):
         g = group[ids[p]]
         total = start[g]
-        for e in range(evidence.shape[1]):
+        for e in range(kinds):
             total += weights[g, e] * evidence[p, e]
+        for first in range(kinds, weights.shape[1], kinds + 2):
+            bend = weights[g, first + kinds]
+            for e in range(kinds):
+                bend += weights[g, first + e] * evidence[p, e]
+            total += weights[g, first + kinds + 1] * bend / (np.float32(1) + abs(bend))
         out[p] = np.float32(1) / (np.float32(1) + np.exp(-total))

@@ -12,8 +12,12 @@ from longtail.shortlist.candidates import Candidates
 from longtail.systems.common.fusion import BINS, Fusion, groups_of
 from longtail.systems.common.validation import Held
 
-ROUNDS = 100
-RATE = 0.15
+ROUNDS, RATE = 100, 0.15
+"""Of the weights alone."""
+BENDS, ENOUGH = 16, 500
+"""Bends of the score, where there are so many documents to learn them from; fewer teach weights alone."""
+BENT_ROUNDS, BENT_RATE, BATCH = 400, 0.01, 512
+"""Of weights and bends together."""
 FEW = 128
 """Candidates of a document that the weights are learnt from at most."""
 SHRINK = 1e-3
@@ -53,35 +57,38 @@ def teach(
         return Fusion.untaught(held.train_counts, evidence.shape[1])
     ids, known, right, wrong = ids[useful], known[useful], right[useful], wrong[useful]
     group = groups_of(held.train_counts)
-    scale = np.sqrt((known[ids >= 0] ** 2).mean(axis=0)) + 1e-6
+    mean, scale = known[ids >= 0].mean(axis=0), known[ids >= 0].std(axis=0) + 1e-6
     # What is the same for all tells nothing apart: rounding alone would make weights of it.
-    known[..., np.ptp(known[ids >= 0], axis=0) <= 1e-5 * scale] = 0
+    silent = np.ptp(known[ids >= 0], axis=0) <= 1e-5 * (np.abs(mean) + scale)
+    known, scale = (known - mean) / scale, np.where(silent, np.inf, scale)
+    known[..., silent] = 0
     q = inverse_propensity(held.train_counts, held.n_train).astype(np.float32) ** balance
     q /= q[ids[right]].mean()
 
     log_weight = np.log(q[ids])
 
-    def descend(chosen: np.ndarray) -> Fusion:
-        """Weights from some candidates of each document [documents, few] alone."""
+    def descend(chosen: np.ndarray, bends: int) -> _Score:
+        """The score from some candidates of each document [documents, few] alone."""
         pick = np.take_along_axis
-        return _descend(
-            pick(known, chosen[:, :, None], axis=1) / scale,
+        parts = (
+            pick(known, chosen[:, :, None], axis=1),
             group[pick(ids, chosen, axis=1)].astype(np.int64),
             pick(right, chosen, axis=1),
             pick(wrong, chosen, axis=1),
             pick(log_weight, chosen, axis=1),
-            scale,
-            group,
         )
+        return _descend(bends, *(torch.from_numpy(part) for part in parts))
 
-    if width <= FEW:
-        return descend(np.tile(np.arange(width), (len(ids), 1)))
-    # Most wrong candidates are far from the top whatever the weights: a first guess from any of them tells which
-    # ones to learn from.
-    rng = np.random.default_rng(0)
-    guess = descend(_first(right, rng.random(ids.shape), wrong))
-    scores = (known * guess.weights[group[ids]]).sum(axis=2) + guess.start[group[ids]]
-    return descend(_first(right, scores, wrong))
+    bends = BENDS if len(ids) >= ENOUGH else 0
+    chosen = np.tile(np.arange(width), (len(ids), 1))
+    if width > FEW:
+        # Most wrong candidates are far from the top whatever the weights: a first guess from any of them tells
+        # which ones to learn from.
+        guess = descend(_first(right, np.random.default_rng(0).random(ids.shape), wrong), 0)
+        with torch.inference_mode():
+            scores = guess(torch.from_numpy(known), torch.from_numpy(group[ids].astype(np.int64))).numpy()
+        chosen = _first(right, _some_lifted(scores), wrong) if bends else _first(right, scores, wrong)
+    return descend(chosen, bends).folded(mean, scale, group)
 
 
 def _first(right: np.ndarray, scores: np.ndarray, wrong: np.ndarray) -> np.ndarray:
@@ -90,30 +97,72 @@ def _first(right: np.ndarray, scores: np.ndarray, wrong: np.ndarray) -> np.ndarr
     return np.argpartition(-order, FEW - 1, axis=1)[:, :FEW]
 
 
+def _some_lifted(scores: np.ndarray) -> np.ndarray:
+    """Scores with a random share above all others: bends must know of easy candidates too, not to lift them."""
+    lifted = np.random.default_rng(1).random(scores.shape) < FEW / 2 / scores.shape[1]
+    return np.where(lifted, scores.max() + 1, scores)
+
+
+class _Score(torch.nn.Module):
+    """What a :class:`Fusion` computes, as torch learns it: weights of all labels, and what groups add to them."""
+
+    def __init__(self, kinds: int, bends: int) -> None:
+        super().__init__()
+        groups, fixed = len(BINS) + 1, torch.Generator().manual_seed(0)
+        self.shared = torch.nn.Parameter(torch.eye(1, kinds)[0])
+        self.apart = torch.nn.Parameter(torch.zeros(groups, kinds))
+        self.start = torch.nn.Parameter(torch.zeros(groups))
+        self.inner = torch.nn.Parameter(torch.randn((kinds, bends), generator=fixed) / kinds**0.5)
+        self.inner_start = torch.nn.Parameter(torch.randn((groups, bends), generator=fixed) / 2)
+        self.factors = torch.nn.Parameter(torch.zeros(bends))
+
+    def forward(self, x: torch.Tensor, group: torch.Tensor) -> torch.Tensor:
+        """Scores of candidates [documents, few] with evidence x [documents, few, kinds]."""
+        score = (x * (self.shared + self.apart)[group]).sum(dim=2) + self.start[group]
+        if not len(self.factors):
+            return score
+        bent = torch.nn.functional.softsign(x @ self.inner + self.inner_start[group])
+        return score + bent @ self.factors
+
+    def pull(self) -> torch.Tensor:
+        """How far groups are apart."""
+        return SHRINK * (self.apart.square().sum() + self.start.square().sum())
+
+    def folded(self, mean: np.ndarray, scale: np.ndarray, group: np.ndarray) -> Fusion:
+        """For evidence as it is, not as it was learnt from: less its mean, by its scale."""
+        shared, apart, start, inner, inner_start, factors = (
+            p.detach().numpy().astype(np.float64) for p in self.parameters()
+        )
+        weights = (shared + apart) / scale
+        columns = [weights]
+        for bend, factor in enumerate(factors):
+            own = np.tile(inner[:, bend] / scale, (len(start), 1))
+            columns += [own, (inner_start[:, bend] - own @ mean)[:, None], np.full((len(start), 1), factor)]
+        start = start - weights @ mean
+        return Fusion(np.hstack(columns).astype(np.float32), start.astype(np.float32), group)
+
+
 def _descend(
-    known: np.ndarray,
-    groups: np.ndarray,
-    right: np.ndarray,
-    wrong: np.ndarray,
-    log_weight: np.ndarray,
-    scale: np.ndarray,
-    group: np.ndarray,
-) -> Fusion:
+    bends: int,
+    x: torch.Tensor,
+    group: torch.Tensor,
+    positive: torch.Tensor,
+    negative: torch.Tensor,
+    log_weight: torch.Tensor,
+) -> _Score:
     """Gradient descent over candidates that are all at hand [documents, few]."""
-    x, places = torch.from_numpy(known), torch.from_numpy(groups)
-    positive, negative = torch.from_numpy(right), torch.from_numpy(wrong)
-    weigh = torch.from_numpy(log_weight)
-    kinds = known.shape[2]
-    shared = torch.tensor([1.0] + [0.0] * (kinds - 1), requires_grad=True)
-    apart = torch.zeros((len(BINS) + 1, kinds), requires_grad=True)
-    start = torch.zeros(len(BINS) + 1, requires_grad=True)
-    optimiser = torch.optim.Adam([shared, apart, start], lr=RATE)
-    for _ in range(ROUNDS):
+    score = _Score(x.shape[2], bends)
+    rounds, rate = (BENT_ROUNDS, BENT_RATE) if bends else (ROUNDS, RATE)
+    optimiser = torch.optim.Adam(score.parameters(), lr=rate)
+    slower = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, rounds)
+    fixed = torch.Generator().manual_seed(0)
+    for _ in range(rounds):
+        some = torch.randperm(len(x), generator=fixed)[:BATCH] if bends else slice(None)
         optimiser.zero_grad()
-        scores = (x * (shared + apart)[places]).sum(dim=2) + start[places]
-        loss = softmax(scores, positive, negative, weigh).mean()
-        loss = loss + SHRINK * (apart.square().sum() + start.square().sum())
+        scores = score(x[some], group[some])
+        loss = softmax(scores, positive[some], negative[some], log_weight[some]).mean() + score.pull()
         torch.autograd.backward(loss)
         optimiser.step()
-    weights = (shared + apart).detach().numpy() / scale
-    return Fusion(weights.astype(np.float32), start.detach().numpy().astype(np.float32), group)
+        if bends:
+            slower.step()
+    return score

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from longtail.errors import ModelIntegrityError
 from longtail.storage import read_arrays
+from longtail.systems.common.fusion import columns_of
 
 EVIDENCE = ("ranker", "neighbours", "cluster", "text", "linear", "linear probability")
 """What is known of a candidate: the ranker's score, the same after GAME, its cluster's, the match of the texts,
@@ -40,7 +41,7 @@ class Weights:
         cluster_tokens [V, D] (or [0, D]: the ranker's), cluster_residual [D, D]: documents for the shortlister
         cluster_classifiers [K, D], cluster_bias [1], member_ptr [K + 1], members [L]
         graph [L, L], cluster_graph [K, K]: sparse, three arrays each
-        fusion_weights [groups, kinds] (0 groups: the paper's product), fusion_start [groups], group [L]
+        fusion_weights, fusion_start, group: of a Fusion (0 groups: the paper's product)
         blocks [parts, D, D]: of a classifier's texts; attention_transform [D, D] (or [0, D]: a sum),
         attention_weigh [parts, parts * D]: for classifiers of new labels
         parts [L, parts]: how much each part weighs in a classifier
@@ -142,7 +143,7 @@ class Weights:
             "members": (n_labels if K else 0,),
             "graph_indptr": (n_labels + 1,),
             "cluster_graph_indptr": (K + 1,),
-            "fusion_weights": (groups, len(EVIDENCE)),
+            "fusion_weights": (groups, columns_of(self.fusion_weights, len(EVIDENCE))),
             "fusion_start": (groups,),
             "group": (n_labels,),
             "blocks": (parts - has_refinement, width, width),

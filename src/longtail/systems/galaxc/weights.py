@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from longtail.errors import ModelIntegrityError
 from longtail.graph.joint import JointGraph
 from longtail.storage import checks, read_arrays
+from longtail.systems.common.fusion import columns_of
 
 EVIDENCE = ("ranker", "shortlist", "votes", "text", "linear", "linear probability", "initial", "company")
 """What is known of a candidate: the ranker's score, the shortlist's cosine, the logarithm of the votes of near
@@ -28,7 +29,7 @@ class Weights:
         classifiers [L, D], attention [L, K], bias [1]
         node_of_document [n], node_of_label [L], graph_indptr [N + 1], graph_indices, graph_own [edges]
         known_indptr [N + 1], known_indices: the labels of documents, by node
-        fusion_weights [groups, kinds] (0 groups: another score), fusion_start [groups], group [L]; warm_weights,
+        fusion_weights, fusion_start, group: of a Fusion (0 groups: another score); warm_weights,
         warm_start likewise: for new documents of which labels are revealed; known_weights, known_start: for those
         that are in the graph already
     """
@@ -129,10 +130,10 @@ class Weights:
             "classifiers": (n_labels, width),
             "attention": (n_labels, resolutions),
             "bias": (1,),
-            "fusion_weights": (groups, len(EVIDENCE)),
+            "fusion_weights": (groups, columns_of(self.fusion_weights, len(EVIDENCE))),
             "fusion_start": (groups,),
-            "warm_weights": (warm, len(EVIDENCE)),
+            "warm_weights": (warm, columns_of(self.warm_weights, len(EVIDENCE))),
             "warm_start": (warm,),
-            "known_weights": (known, len(EVIDENCE)),
+            "known_weights": (known, columns_of(self.known_weights, len(EVIDENCE))),
             "known_start": (known,),
         }

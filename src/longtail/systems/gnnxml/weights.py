@@ -10,7 +10,7 @@ import numpy as np
 
 from longtail.errors import ModelIntegrityError
 from longtail.storage import checks, read_arrays
-from longtail.systems.common.fusion import Fusion
+from longtail.systems.common.fusion import Fusion, columns_of
 from longtail.systems.gnnxml.config import NetworkConfig
 from longtail.systems.gnnxml.labels import Clusters
 
@@ -29,7 +29,7 @@ class Weights:
 
     Shapes (K clusters, L labels):
         network: by name, as ``network_shapes`` lists them
-        fusion_weights [groups, kinds] (0 groups: the paper's score), fusion_start [groups], group int8 [L]
+        fusion_weights, fusion_start, group: of a Fusion (0 groups: the paper's score)
     """
 
     clusters: Clusters
@@ -73,7 +73,8 @@ class Weights:
             start = checks.vector(
                 checks.named(arrays, "fusion_start", "fusion_start"), np.float32, "fusion_start"
             )
-            shapes |= {"fusion_weights": (len(start), len(EVIDENCE)), "fusion_start": start.shape}
+            columns = columns_of(checks.named(arrays, "fusion_weights", "fusion_weights"), len(EVIDENCE))
+            shapes |= {"fusion_weights": (len(start), columns), "fusion_start": start.shape}
             if set(arrays) != {*shapes, "bounds", "order", "group"}:
                 raise ModelIntegrityError("these are not the arrays of a GNN-XML model with its settings")
             for name, shape in shapes.items():

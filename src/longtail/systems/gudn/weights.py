@@ -9,7 +9,7 @@ import numpy as np
 
 from longtail.errors import ModelIntegrityError
 from longtail.storage import read_arrays
-from longtail.systems.common.fusion import BINS, Fusion
+from longtail.systems.common.fusion import BINS, Fusion, columns_of
 
 EVIDENCE = ("classifier", "probability", "text", "linear", "linear probability")
 """What is known of a candidate, in the order of the weights of a learnt score."""
@@ -19,7 +19,7 @@ EVIDENCE = ("classifier", "probability", "text", "linear", "linear probability")
 class Weights:
     """Shapes: labels [L, width + 1]; project [width, features + 1] (0 rows: features are the query);
     clusters [K, features + 1] (0 rows: all labels are ranked); codes int64 [L], the cluster of each label;
-    fusion_weights [groups, kinds] and fusion_start [groups] (0 rows: there is no learnt score); group int8 [L].
+    fusion_weights, fusion_start and group are those of a Fusion (0 rows: there is no learnt score).
     """
 
     labels: np.ndarray
@@ -70,7 +70,7 @@ class Weights:
             "project": (len(self.project), n_features + 1),
             "clusters": (len(self.clusters), n_features + 1),
             "codes": (n_labels,),
-            "fusion_weights": (groups, len(EVIDENCE)),
+            "fusion_weights": (groups, columns_of(self.fusion_weights, len(EVIDENCE))),
             "fusion_start": (groups,),
             "group": (n_labels,),
         }

@@ -14,7 +14,7 @@ from longtail.evaluation.insight import Insight
 from longtail.run import Run
 from longtail.storage import VerifiedFolder, checks, read_arrays, read_json, write_arrays, write_json
 from longtail.systems.base import Capabilities, System
-from longtail.systems.common.fusion import BINS, Fusion
+from longtail.systems.common.fusion import BINS, Fusion, columns_of
 from longtail.systems.common.label_texts import LabelTexts
 from longtail.systems.common.prior import Prior
 from longtail.systems.common.witness import Witness
@@ -159,10 +159,9 @@ def _load_score(path: Path, n_labels: int, kinds: int) -> tuple[Calibrator, Fusi
         groups = len(BINS) + 1
         weights, group = arrays["weights"], checks.named(arrays, "group", "the groups of labels")
         start = checks.vector(checks.named(arrays, "start", "start"), np.float32, "start", size=groups)
-        if weights.shape != (groups, kinds) or weights.dtype != np.float32:
-            raise ModelIntegrityError(
-                f"weights are {weights.dtype} {weights.shape}, not float32 {(groups, kinds)}"
-            )
+        shape = (groups, columns_of(weights, kinds))
+        if weights.shape != shape or weights.dtype != np.float32:
+            raise ModelIntegrityError(f"weights are {weights.dtype} {weights.shape}, not float32 {shape}")
         checks.finite(weights, "weights")
         checks.finite(start, "start")
         checks.within(checks.vector(group, np.int8, "group", size=n_labels), 0, groups, "group")
