@@ -17,7 +17,7 @@ def test_features_are_those_of_all_layers_where_there_are_fewer_than_ten(encoder
     made = network(encoder)
     tokens = Subwords(EncoderFolder.of(encoder))(["bade", "figo kula"]).take(np.arange(2))
     with torch.no_grad():
-        found = made.features(tokens)
+        found = made.joined(made.encoder(tokens))
         states = made.encoder(tokens)
     assert made.n_features == found.shape[1] == 2 * WIDTH
     assert torch.equal(found[:, :WIDTH], states[-1][:, 0])

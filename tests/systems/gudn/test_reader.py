@@ -34,7 +34,7 @@ def test_company_changes_nothing(reader: Reader, monkeypatch: pytest.MonkeyPatch
 def test_features_are_those_of_the_network(reader: Reader, encoder: Path) -> None:
     made = network(encoder).eval()
     with torch.no_grad():
-        expected = made.features(reader.subwords(TEXTS).take(np.arange(len(TEXTS)))).numpy()
+        expected = made.joined(made.encoder(reader.subwords(TEXTS).take(np.arange(len(TEXTS))))).numpy()
     found, _ = reader(TEXTS)
     assert found.shape == (len(TEXTS), reader.n_features) == (len(TEXTS), 2 * WIDTH)
     assert found == pytest.approx(expected, abs=1e-5)

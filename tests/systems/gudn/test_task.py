@@ -33,8 +33,8 @@ def parts(learn: Learn, rows: list[int], epoch: int = 0) -> dict[str, torch.Tens
     right = corpus.Y[rows].toarray() > 0
     assert corpus.sentences is not None
     with torch.no_grad():
-        text = network.features(corpus.tokens.take(np.array(rows)))
-        labels = network.features(corpus.sentences.take(np.array(rows), epoch)[0])
+        text = network.joined(network.encoder(corpus.tokens.take(np.array(rows))))
+        labels = network.joined(network.encoder(corpus.sentences.take(np.array(rows), epoch)[0]))
         link = tables.classifier if tables.link is None else tables.link
         return {
             "class": bce(network.query(text) @ tables.classifier.weight.T, right).mean(),
@@ -109,7 +109,7 @@ def test_pieces_of_a_batch_add_up_to_it(encoder: Path, tiny: Parts) -> None:
 def gradients(learn: Learn) -> dict[str, torch.Tensor]:
     """Of the feature guide alone."""
     learn.network.zero_grad()
-    text = learn.network.features(learn.corpus.tokens.take(np.array(ROWS)))
+    text = learn.network.joined(learn.network.encoder(learn.corpus.tokens.take(np.array(ROWS))))
     labels, _ = learn._label_features(batch(ROWS), learn.corpus.Y[ROWS])
     text.retain_grad()
     labels.retain_grad()
@@ -155,7 +155,7 @@ def test_negatives_come_from_clusters_and_all_positives_are_in(encoder: Path, ti
     clusters = {"negatives": None, "training_beam": 2}
     learn = task(encoder, tiny.train, codes=codes, clusters=clusters)
     Y = learn.corpus.Y[ROWS]
-    text = learn.network.features(learn.corpus.tokens.take(np.array(ROWS)))
+    text = learn.network.joined(learn.network.encoder(learn.corpus.tokens.take(np.array(ROWS))))
     retrieving, asked = learn._asked(batch(ROWS), Y, text)
     assert retrieving is not None
     assert asked.positive.sum() == Y.nnz
@@ -172,7 +172,7 @@ def test_negatives_come_from_clusters_and_all_positives_are_in(encoder: Path, ti
 
 def test_few_labels_are_all_asked_for(encoder: Path, tiny: Parts) -> None:
     learn = task(encoder, tiny.train)
-    text = learn.network.features(learn.corpus.tokens.take(np.array(ROWS)))
+    text = learn.network.joined(learn.network.encoder(learn.corpus.tokens.take(np.array(ROWS))))
     retrieving, asked = learn._asked(batch(ROWS), learn.corpus.Y[ROWS], text)
     assert retrieving is None
     assert asked.columns.tolist() == list(range(40))
@@ -197,7 +197,9 @@ def test_frozen_layers_and_words_do_not_learn(encoder: Path, tiny: Parts) -> Non
 
 
 def test_what_learns_at_which_rate(encoder: Path, tiny: Parts) -> None:
-    learn = task(encoder, tiny.train, encoder={"name": str(encoder), "tokens": 24, "layer_decay": 0.5})
+    learn = task(
+        encoder, tiny.train, encoder={"name": str(encoder), "tokens": 24, "frozen": None, "layer_decay": 0.5}
+    )
     rates = {name: learn.rate(name) for name, _ in learn.network.named_parameters()}
     assert rates["project.weight"] == 10
     assert {rate for name, rate in rates.items() if "layer.1." in name} == {1}

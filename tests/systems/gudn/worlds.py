@@ -25,7 +25,7 @@ STAGE = {"epochs": 2, "lr": 0.001, "row_lr": 0.02, "batch_size": 32, "watch": "o
 def settings(place: Path, **more: Any) -> dict[str, Any]:
     """Settings for a fit of a second or two; ``more`` replaces whole groups."""
     return {
-        "encoder": {"name": str(place), "tokens": 24},
+        "encoder": {"name": str(place), "tokens": 24, "frozen": None},
         "text": {"kind": "word"},
         "width": 16,
         "train": STAGE,

@@ -31,7 +31,11 @@ def test_two_clusterings_are_combined_by_validation(encoder: Path, tiny: Parts) 
 def test_a_fixed_combination_is_taken_as_it_is(encoder: Path, tiny: Parts) -> None:
     names = [str(encoder)] * 2
     settings = config(
-        encoder, encoder={"names": names, "tokens": 24}, combine="zscore", calibrate="none", score="ranker"
+        encoder,
+        encoder={"names": names, "tokens": 24, "frozen": None},
+        combine="zscore",
+        calibrate="none",
+        score="ranker",
     )
     trained = learn(tiny.train, None, settings, Run())
     assert trained.folded.combine == "zscore"

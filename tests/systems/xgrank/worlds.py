@@ -16,7 +16,7 @@ from longtail.types import Dataset
 def settings(place: Path, **more: Any) -> dict[str, Any]:
     """Settings for a fit of a second or two; ``more`` replaces whole groups."""
     return {
-        "encoder": {"names": [str(place)], "tokens": 24},
+        "encoder": {"names": [str(place)], "tokens": 24, "frozen": None},
         "text": {"kind": "word"},
         "clusters": {"size": 4, "beam": 4},
         "labels": {"width": 16},

@@ -71,7 +71,7 @@ def groups_of(train_counts: np.ndarray) -> np.ndarray:
 
 
 def columns_of(weights: np.ndarray, kinds: int) -> int:
-    """The columns that such weights may have: their own if these are weights and whole bends, else weights alone."""
+    """The columns that such weights may have: their own if they are weights and whole bends, else weights alone."""
     columns = weights.shape[-1] if weights.ndim else 0
     return columns if columns >= kinds and (columns - kinds) % (kinds + 2) == 0 else kinds
 

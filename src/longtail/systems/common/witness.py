@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -26,10 +27,13 @@ class Witness:
         self.tree = tree
 
     @classmethod
-    def learn(cls, train: Dataset, config: SystemConfig, run: Run) -> Witness:
-        """With the tree's own default settings."""
+    def learn(
+        cls, train: Dataset, config: SystemConfig, run: Run, members: int | Literal["auto"] = "auto"
+    ) -> Witness:
+        """With the tree's own default settings, but for the number of trees if it is given."""
         with run.phase("linear tree"):
-            return cls(LinearTree(fields=config.fields, seed=config.seed).fit(train))
+            tree = LinearTree(fields=config.fields, seed=config.seed, tree={"members": members})
+            return cls(tree.fit(train))
 
     def __call__(self, documents: Documents) -> Candidates:
         """The tree's best labels, with the logarithms of their scores."""

@@ -26,8 +26,11 @@ class EncoderConfig:
     """All dropout within the encoder; it makes a step twice as slow without a graphics card."""
     feature_dropout: float = 0.5
     """Share of the features that a training step leaves out."""
-    frozen: int | None = None
-    """Layers that stay as they are, with the embeddings below them; none: everything learns."""
+    frozen: int | Literal["auto"] | None = "auto"
+    """Layers that stay as they are, with the embeddings below them; none: everything learns; auto: all but the last
+    two without a graphics card, none with one."""
+    cache: Literal["none", "float16", "float32"] = "float16"
+    """How the states of texts in frozen layers are kept on the disk while it learns; none: computed each time."""
     layer_decay: float = 1.0
     """Each layer learns at this share of the rate of the one above it."""
 
@@ -38,7 +41,7 @@ class EncoderConfig:
         for name in ("dropout", "feature_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"'{name}' must be from 0 to below 1, not {getattr(self, name)}")
-        if self.frozen is not None:
+        if isinstance(self.frozen, int):
             at_least_zero(self, "frozen")
         if not 0 < self.layer_decay <= 1:
             raise ConfigError(f"'layer_decay' must be above 0 and at most 1, not {self.layer_decay}")

@@ -135,7 +135,7 @@ def guided(
         weights = fold()
         return figures(queries(weights, reader(watched_texts)[0]), weights.labels, watched)
 
-    task = Learn(network, tables, corpus, config, validation)
+    task = Learn(network, tables, corpus, config, validation, run)
     run_stage(task, config.train, stage="train", seed=config.seed, run=run, checkpoints=checkpoints)
     network.encoder.words = task.words.weight
     if task.spread.first:

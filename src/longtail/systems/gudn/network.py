@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
 import torch
 
 from longtail.blocks.dropout import Dropout
-from longtail.blocks.transformer import Transformer, cls_states
-from longtail.text.subwords import Padded
+from longtail.blocks.transformer import States, Transformer, cls_states
 
 
 class Network(torch.nn.Module):
@@ -52,11 +48,9 @@ class Network(torch.nn.Module):
         """Length of a query, the one for the bias included."""
         return 1 + (self.n_features if self.project is None else self.project.out_features)
 
-    def features(
-        self, tokens: Padded, words: Callable[[np.ndarray], torch.Tensor] | None = None
-    ) -> torch.Tensor:
-        """[CLS] of the last layers, the last one first [n, layers * D]."""
-        return cls_states(self.encoder(tokens, words), self.layers, last=self.encoder.folder.cls_last)
+    def joined(self, states: States) -> torch.Tensor:
+        """The features: [CLS] of the last layers, the last one first [n, layers * D]."""
+        return cls_states(states, self.layers, last=self.encoder.folder.cls_last)
 
     def pooled(self, features: torch.Tensor) -> torch.Tensor:
         """Those of the last layer alone [n, D]."""

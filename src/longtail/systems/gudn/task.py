@@ -12,6 +12,8 @@ from scipy.sparse import csr_array
 from longtail.blocks.guide import Spread
 from longtail.blocks.sparse_product import Bags, sparse_product
 from longtail.losses.guide import feature_guide
+from longtail.run import Run
+from longtail.systems.common.frozen_texts import FrozenTexts, frozen_layers
 from longtail.systems.common.label_loss import LOSSES
 from longtail.systems.common.question import Question, ask, best_columns, positive_clusters
 from longtail.systems.gudn.config import GudnConfig
@@ -21,6 +23,8 @@ from longtail.text.subwords import TokenRows
 from longtail.training.rows import RowTable
 from longtail.training.task import Batch, Task
 
+LEARNING = 2
+"""Layers that learn by default without a graphics card."""
 COARSE = 4
 """Lengths of label texts that differ by less count as alike when batches are made."""
 
@@ -102,6 +106,7 @@ class Learn(Task):
         corpus: Corpus,
         config: GudnConfig,
         validation: Callable[[], Mapping[str, float] | None] = lambda: None,
+        run: Run | None = None,
     ) -> None:
         self.module = self.network = network
         self.labels, self.corpus, self.config = tables, corpus, config
@@ -112,9 +117,12 @@ class Learn(Task):
             coarse = corpus.sentences.lengths // COARSE
             self.lengths = coarse * (self.lengths.max(initial=0) + 1) + self.lengths
         self.validation = validation
-        self.words = RowTable(network.encoder.words, frozen=config.encoder.frozen is not None)
-        if config.encoder.frozen is not None:
-            network.encoder.freeze(config.encoder.frozen)
+        encoder = network.encoder
+        layers = frozen_layers(config.encoder.frozen, encoder, config.train, learning=LEARNING)
+        self.words = RowTable(encoder.words, frozen=layers is not None)
+        self.texts = FrozenTexts(
+            encoder, corpus.tokens, self.words, layers, config.encoder.cache, run or Run()
+        )
         self.compare = LOSSES[config.loss]
         self.spread = Spread()
 
@@ -135,7 +143,8 @@ class Learn(Task):
         return config.head_rate
 
     def on_epoch_start(self, epoch: int) -> None:
-        """Measure the features of each epoch by itself."""
+        """Read frozen layers once, and measure the features of each epoch by itself."""
+        self.texts.read()
         self.spread.begin_epoch()
 
     def state(self) -> Mapping[str, np.ndarray]:
@@ -157,7 +166,7 @@ class Learn(Task):
         """The unweighted sum of the losses; documents without label features have none of the guides."""
         corpus, network, guide = self.corpus, self.network, self.config.guide
         Y = corpus.Y[batch.rows]
-        text = network.features(corpus.tokens.take(batch.rows), self.words.take)
+        text = network.joined(self.texts.states(batch.rows, self.device))
         self.spread.note(network.pooled(text))
         dropped = network.dropout(text)
         retrieving, asked = self._asked(batch, Y, dropped)
@@ -192,7 +201,7 @@ class Learn(Task):
             tokens, have = self.corpus.sentences.take(batch.rows, batch.epoch)
             if not len(have):
                 return torch.zeros((0, self.network.n_features)), have
-            return self.network.features(tokens, self.words.take), have
+            return self.network.joined(self.network.encoder(tokens, self.words.take)), have
         assert self.labels.one_hot is not None
         have = np.flatnonzero(np.diff(Y.indptr))
         bags = Bags.of(Y[have])

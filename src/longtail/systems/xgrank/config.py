@@ -26,8 +26,9 @@ class EncoderConfig:
     """All dropout within the encoder; it makes a step twice as slow without a graphics card."""
     pooled_dropout: float = 0.1
     """Share of the document's vector that a training step leaves out."""
-    frozen: int | None = None
-    """Layers that stay as they are, with the embeddings below them; none: everything learns."""
+    frozen: int | Literal["auto"] | None = "auto"
+    """Layers that stay as they are, with the embeddings below them; none: everything learns; auto: all of them
+    without a graphics card, none with one."""
     cache: Literal["none", "float16", "float32"] = "float16"
     """How the states of frozen layers are kept on the disk while it learns; none: computed at each step."""
     keep: Literal["copy", "reference"] = "copy"
@@ -45,7 +46,7 @@ class EncoderConfig:
         for name in ("dropout", "pooled_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"'{name}' must be from 0 to below 1, not {getattr(self, name)}")
-        if self.frozen is not None:
+        if isinstance(self.frozen, int):
             at_least_zero(self, "frozen")
         if not 0 < self.layer_decay <= 1:
             raise ConfigError(f"'layer_decay' must be above 0 and at most 1, not {self.layer_decay}")
@@ -115,7 +116,7 @@ class NegativesConfig:
 
 def _stage() -> TrainConfig:
     return TrainConfig(
-        epochs=5,
+        epochs=3,
         batch_size=64,
         lr=1e-4,
         row_lr=5e-3,

@@ -9,10 +9,11 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array
 
-from longtail.blocks.frozen_layers import FrozenLayers, Kept
+from longtail.blocks.transformer import Transformer
 from longtail.losses.bce import bce
 from longtail.losses.grank import grank
 from longtail.run import Run
+from longtail.systems.common.frozen_texts import FrozenTexts, frozen_layers
 from longtail.systems.common.label_loss import log_odds
 from longtail.systems.common.question import ask, best_columns, positive_clusters
 from longtail.systems.xgrank.config import XgrankConfig
@@ -49,6 +50,11 @@ class Corpus:
         return int(self.codes.max()) + 1
 
 
+def learning_none(config: XgrankConfig, encoder: Transformer) -> int | None:
+    """Layers that do not learn: all of them by default without a graphics card."""
+    return frozen_layers(config.encoder.frozen, encoder, config.train, learning=0)
+
+
 class Learn(Task):
     """The loss of Eq. 9 over a batch."""
 
@@ -61,17 +67,16 @@ class Learn(Task):
         validation: Callable[[], Mapping[str, float] | None] = lambda: None,
         run: Run | None = None,
     ) -> None:
-        self.run = run or Run()
         self.module = self.network = network
         self.labels, self.corpus, self.config = labels, corpus, config
         self.n_documents = len(corpus.tokens)
         self.lengths = corpus.tokens.lengths
         self.validation = validation
-        self.words = RowTable(network.encoder.words, frozen=config.encoder.frozen is not None)
-        if config.encoder.frozen is not None:
-            network.encoder.freeze(config.encoder.frozen)
-        self.frozen = self._frozen()
-        self._kept: Kept | None = None
+        encoder, layers = network.encoder, learning_none(config, network.encoder)
+        self.words = RowTable(encoder.words, frozen=layers is not None)
+        self.texts = FrozenTexts(
+            encoder, corpus.tokens, self.words, layers, config.encoder.cache, run or Run()
+        )
         self.compare = LOSSES[config.loss]
         self.bias: torch.Tensor | None = None
         if config.loss == "bce":
@@ -102,26 +107,10 @@ class Learn(Task):
     def _decay(self, depth: int) -> float:
         return float(self.config.encoder.layer_decay**depth)
 
-    def _frozen(self) -> FrozenLayers | None:
-        """Lower layers that are read once for all epochs."""
-        config, encoder = self.config.encoder, self.network.encoder
-        if config.frozen is None or config.cache == "none":
-            return None
-        return FrozenLayers(encoder, min(config.frozen, encoder.layers))
-
     def on_epoch_start(self, epoch: int) -> None:
         """Read frozen layers once, and count anew."""
         self.unranked = 0
-        precision = self.config.encoder.cache
-        if self.frozen is not None and self._kept is None and precision != "none":
-            with self.run.phase("frozen layers", total=self.n_documents) as phase:
-                self._kept = self.frozen.keep(self.corpus.tokens, precision, phase.advance)
-
-    def _pooled(self, rows: np.ndarray) -> torch.Tensor:
-        """The vectors of documents [n, layers * D]."""
-        if self.frozen is not None and self._kept is not None:
-            return self.network.joined(self.frozen(self._kept, rows, self.device))
-        return self.network.pooled(self.corpus.tokens.take(rows), self.words.take)
+        self.texts.read()
 
     def validate(self) -> Mapping[str, float] | None:
         """Figures on validation documents."""
@@ -139,7 +128,7 @@ class Learn(Task):
         corpus, config, network = self.corpus, self.config, self.network
         Y = corpus.Y[batch.rows]
         self.unranked += int((np.diff(Y.indptr) == 0).sum())
-        pooled = self._pooled(batch.rows)
+        pooled = network.joined(self.texts.states(batch.rows, self.device))
         chosen, retrieving = None, None
         if network.retrieve is not None:
             right = positive_clusters(Y, corpus.codes, corpus.n_clusters)

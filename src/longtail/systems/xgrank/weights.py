@@ -13,6 +13,7 @@ from longtail.storage import VerifiedFolder, checks, read_arrays, write_arrays
 from longtail.systems.xgrank.config import XgrankConfig
 from longtail.systems.xgrank.member import Member, Reader, Vectors
 from longtail.systems.xgrank.network import Network
+from longtail.systems.xgrank.task import learning_none
 from longtail.text.pretrained import EncoderFolder
 from longtail.text.subwords import Subwords
 
@@ -25,7 +26,7 @@ def save_member(member: Member, folder: Path, config: XgrankConfig) -> None:
     reader, vectors = member.reader, member.vectors
     encoder = reader.network.encoder
     arrays: dict[str, np.ndarray] = {}
-    if config.encoder.keep == "reference" and (config.encoder.frozen or 0) >= encoder.layers:
+    if config.encoder.keep == "reference" and learning_none(config, encoder) == encoder.layers:
         encoder.folder.save(folder / "encoder", "reference")
     else:
         encoder.folder.save(folder / "encoder", weights=False)
