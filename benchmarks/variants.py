@@ -4,6 +4,8 @@ import argparse
 import time
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from longtail.config import merge, parse_overrides
 from longtail.data import read_folder
 from longtail.systems import create
@@ -23,21 +25,26 @@ def rows(
     *,
     common: Sequence[str] = (),
     measure: tuple[str, str] | None = None,
+    documents: int | None = None,
 ) -> list[str]:
     """The Markdown rows, each printed as soon as it is known.
 
     Args:
         common: settings of every variant.
         measure: a heading and the learned attribute that stands below it.
+        documents: so many training documents at most, drawn at random; None: all.
     """
     parts = read_folder(data, parts=("train", "valid"))
+    train = parts["train"]
+    if documents is not None and documents < len(train):
+        train = train.take(np.sort(np.random.default_rng(0).choice(len(train), documents, replace=False)))
     headings = ["variant", *FIGURES, *(measure[:1] if measure else ()), "train s", "train CPU s"]
     lines = ["| " + " | ".join(headings) + " |", "|---" * len(headings) + "|"]
     print("\n".join(lines), flush=True)
     for name, settings in variants.items():
         model = create(system, merge({"fields": list(fields)}, parse_overrides([*common, *settings])))
         wall, cpu = time.perf_counter(), time.process_time()
-        model.fit(parts["train"], valid=parts["valid"] if model.capabilities.validation else None)
+        model.fit(train, valid=parts["valid"] if model.capabilities.validation else None)
         spent = f"{time.perf_counter() - wall:.0f} | {time.process_time() - cpu:.0f}"
         figures = model.evaluate(parts["valid"]).figures
         cells = [f"{figures[figure]['value']:.2f}" for figure in FIGURES]
@@ -71,6 +78,7 @@ def main(
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of them all"
     )
+    parser.add_argument("--documents", type=int, help="training documents at most, drawn at random")
     options = parser.parse_args(arguments)
     chosen = {name: variants[name] for name in options.variants.split(";")}
     rows(
@@ -80,4 +88,5 @@ def main(
         chosen,
         common=options.set,
         measure=measure,
+        documents=options.documents,
     )

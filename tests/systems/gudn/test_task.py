@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from longtail.blocks.transformer import States
 from longtail.errors import TrainingError
 from longtail.run import Run
 from longtail.systems.common.question import best_columns
@@ -209,17 +210,30 @@ def test_what_learns_at_which_rate(encoder: Path, tiny: Parts) -> None:
     assert learn.rate("table/words") == pytest.approx(0.05 * 0.25)
 
 
+def test_texts_of_frozen_layers_are_read_once(encoder: Path, tiny: Parts) -> None:
+    more = {"name": str(encoder), "tokens": 24, "frozen": 1}
+    kept = task(encoder, tiny.train, encoder={**more, "cache": "float32"})
+    computed = task(encoder, tiny.train, encoder={**more, "cache": "none"})
+    for learn in (kept, computed):
+        learn.on_epoch_start(0)
+    assert (kept.texts.keeps, computed.texts.keeps) == (True, False)
+    torch.manual_seed(0)
+    one = kept.loss(batch(ROWS))
+    torch.manual_seed(0)
+    torch.testing.assert_close(one.detach(), computed.loss(batch(ROWS)).detach())
+
+
 def test_a_collapse_ends_training_with_a_clear_error(
     encoder: Path, tiny: Parts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     learn = task(encoder, tiny.train, train={"epochs": 40, "lr": 0.001, "batch_size": 16})
-    features = learn.network.features
+    joined = learn.network.joined
 
-    def collapsing(tokens: Any, words: Any = None) -> torch.Tensor:
-        found = features(tokens, words)
+    def collapsing(states: States) -> torch.Tensor:
+        found = joined(states)
         return found if len(learn.spread.first) < 8 else found.mean() + 0 * found
 
-    monkeypatch.setattr(learn.network, "features", collapsing)
+    monkeypatch.setattr(learn.network, "joined", collapsing)
     with pytest.raises(TrainingError, match="have become the same"):
         run_stage(learn, learn.config.train, stage="train", seed=0, run=Run())
 

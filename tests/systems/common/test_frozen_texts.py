@@ -1,0 +1,81 @@
+"""Which layers do not learn, and that their states are read once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from longtail.blocks.transformer import Transformer, cls_states
+from longtail.run import Run
+from longtail.systems.common.frozen_texts import Frozen, FrozenTexts, frozen_layers
+from longtail.text.pretrained import EncoderFolder
+from longtail.text.subwords import Subwords
+from longtail.training.rows import RowTable
+from longtail.training.train_config import TrainConfig
+from tests.tiny_encoders import write_transformer
+
+pytest.importorskip("transformers")
+TEXTS = ["red apples", "pear", "green apple red pear red"]
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def encoder(tmp_path: Path) -> Transformer:
+    return Transformer.of(EncoderFolder.of(write_transformer(tmp_path / "bert"))).eval()
+
+
+@pytest.mark.parametrize(
+    ("frozen", "learning", "expected"),
+    [(None, 0, None), (0, 0, 0), (1, 0, 1), (9, 0, 2), ("auto", 0, 2), ("auto", 1, 1), ("auto", 5, 0)],
+)
+def test_layers_that_do_not_learn(
+    encoder: Transformer, frozen: Frozen, learning: int, expected: int | None
+) -> None:
+    train = TrainConfig(epochs=1, lr=0.1, device="cpu")
+    assert frozen_layers(frozen, encoder, train, learning=learning) == expected
+
+
+def test_with_a_graphics_card_everything_learns_by_default(
+    encoder: Transformer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert frozen_layers("auto", encoder, TrainConfig(epochs=1, lr=0.1, device="auto"), learning=0) is None
+    assert frozen_layers(1, encoder, TrainConfig(epochs=1, lr=0.1, device="auto"), learning=0) == 1
+
+
+@pytest.mark.parametrize("layers", [None, 1, 2])
+def test_the_states_are_those_of_the_encoder(encoder: Transformer, layers: int | None) -> None:
+    tokens = Subwords(encoder.folder)(TEXTS)
+    words = RowTable(encoder.words, frozen=layers is not None)
+    run = Run()
+    texts = FrozenTexts(encoder, tokens, words, layers, "float32", run)
+    assert texts.keeps == (layers is not None)
+    for _ in range(2):
+        texts.read()
+    assert ("frozen layers" in run.seconds) == texts.keeps
+    rows = np.array([2, 0])
+    with torch.no_grad():
+        found = cls_states(texts.states(rows, CPU), 2, last=encoder.folder.cls_last)
+        whole = cls_states(encoder(tokens.take(rows)), 2, last=encoder.folder.cls_last)
+    torch.testing.assert_close(found, whole, atol=1e-5, rtol=1e-4)
+
+
+def test_what_was_read_is_not_read_again(encoder: Transformer, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokens = Subwords(encoder.folder)(TEXTS)
+    texts = FrozenTexts(encoder, tokens, RowTable(encoder.words, frozen=True), 2, "float32", Run())
+    texts.read()
+    monkeypatch.setattr(encoder, "run", None)
+    texts.read()
+    assert len(texts.states(np.array([1]), CPU)) == 3
+
+
+def test_without_a_cache_nothing_is_kept(encoder: Transformer) -> None:
+    tokens = Subwords(encoder.folder)(TEXTS)
+    texts = FrozenTexts(encoder, tokens, RowTable(encoder.words, frozen=True), 1, "none", Run())
+    texts.read()
+    assert not texts.keeps
+    states = texts.states(np.array([0]), CPU)
+    assert states[0].shape[1] > 1
