@@ -16,8 +16,10 @@ ROUNDS, RATE = 100, 0.15
 """Of the weights alone."""
 BENDS, ENOUGH = 16, 500
 """Bends of the score, where there are so many documents to learn them from; fewer teach weights alone."""
-BENT_ROUNDS, BENT_RATE, BATCH = 400, 0.01, 512
-"""Of weights and bends together."""
+BATCH = 512
+SHORT, LONG, MANY_RIGHT = (400, 0.01), (800, 0.02), 10_000
+"""Rounds and rate of weights and bends together: a long lesson where there are so many right candidates to learn
+from, which a short one does not use up; few would be learnt by heart."""
 FEW = 128
 """Candidates of a document that the weights are learnt from at most."""
 SHRINK = 1e-3
@@ -152,7 +154,7 @@ def _descend(
 ) -> _Score:
     """Gradient descent over candidates that are all at hand [documents, few]."""
     score = _Score(x.shape[2], bends)
-    rounds, rate = (BENT_ROUNDS, BENT_RATE) if bends else (ROUNDS, RATE)
+    rounds, rate = (LONG if positive.sum() >= MANY_RIGHT else SHORT) if bends else (ROUNDS, RATE)
     optimiser = torch.optim.Adam(score.parameters(), lr=rate)
     slower = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, rounds)
     fixed = torch.Generator().manual_seed(0)
