@@ -188,9 +188,8 @@ def test_what_is_the_same_for_all_bends_nothing() -> None:
 
 
 def test_many_right_candidates_teach_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    candidates, evidence, _, held = with_a_gate(0)
+    candidates, evidence, Y, held = with_a_gate(0)
     short = teach(candidates, evidence, held, balance=0.0)
     monkeypatch.setattr(teach_fusion, "MANY_RIGHT", 2 * MANY)
     long = teach(candidates, evidence, held, balance=0.0)
-    fresh, more, Y, _ = with_a_gate(1)
-    assert found_first(long, fresh, more, Y) > found_first(short, fresh, more, Y)
+    assert found_first(long, candidates, evidence, Y) > found_first(short, candidates, evidence, Y)
