@@ -92,9 +92,9 @@ def test_the_model_stands_alone(encoder: Path, trained: Xgrank, tmp_path: Path) 
     assert loaded.recall_ == trained.recall_
 
 
-@pytest.mark.parametrize(("frozen", "kept"), [(2, ["reference.json"]), (1, None)])
+@pytest.mark.parametrize(("frozen", "kept"), [(2, ["reference.json"]), (1, None), ("auto", None)])
 def test_a_frozen_encoder_may_stay_where_it_is(
-    encoder: Path, tiny: Parts, tmp_path: Path, frozen: int, kept: list[str] | None
+    encoder: Path, tiny: Parts, tmp_path: Path, frozen: int | str, kept: list[str] | None
 ) -> None:
     more = {"names": [str(encoder)], "tokens": 24, "frozen": frozen, "keep": "reference"}
     system = Xgrank(config(encoder, encoder=more)).fit(tiny.train, valid=tiny.valid)

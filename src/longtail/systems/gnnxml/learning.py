@@ -37,8 +37,6 @@ from longtail.types import Dataset, Documents
 
 WATCHED = 5000
 """Validation documents that are looked at after an epoch at most."""
-
-
 TREES = 2
 """Linear trees whose average is a witness: beside the network, a second one costs little."""
 

@@ -33,7 +33,7 @@ class EncoderConfig:
     """How the states of frozen layers are kept on the disk while it learns; none: computed at each step."""
     keep: Literal["copy", "reference"] = "copy"
     """How a model has an encoder of which all layers are frozen: copy: in itself; reference: by name and sha256, so
-    that it must stay in place. One that learnt is always in the model."""
+    that it must stay in place. One that learnt is always in the model, and so is one with frozen auto."""
     layer_decay: float = 1.0
     """Each layer learns at this share of the rate of the one above it."""
 

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array
 
-from longtail.blocks.transformer import Transformer
 from longtail.losses.bce import bce
 from longtail.losses.grank import grank
 from longtail.run import Run
@@ -50,11 +49,6 @@ class Corpus:
         return int(self.codes.max()) + 1
 
 
-def learning_none(config: XgrankConfig, encoder: Transformer) -> int | None:
-    """Layers that do not learn: all of them by default without a graphics card."""
-    return frozen_layers(config.encoder.frozen, encoder, config.train, learning=0)
-
-
 class Learn(Task):
     """The loss of Eq. 9 over a batch."""
 
@@ -72,7 +66,8 @@ class Learn(Task):
         self.n_documents = len(corpus.tokens)
         self.lengths = corpus.tokens.lengths
         self.validation = validation
-        encoder, layers = network.encoder, learning_none(config, network.encoder)
+        encoder = network.encoder
+        layers = frozen_layers(config.encoder.frozen, encoder, config.train, learning=0)
         self.words = RowTable(encoder.words, frozen=layers is not None)
         self.texts = FrozenTexts(
             encoder, corpus.tokens, self.words, layers, config.encoder.cache, run or Run()

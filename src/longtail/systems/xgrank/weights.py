@@ -13,7 +13,6 @@ from longtail.storage import VerifiedFolder, checks, read_arrays, write_arrays
 from longtail.systems.xgrank.config import XgrankConfig
 from longtail.systems.xgrank.member import Member, Reader, Vectors
 from longtail.systems.xgrank.network import Network
-from longtail.systems.xgrank.task import learning_none
 from longtail.text.pretrained import EncoderFolder
 from longtail.text.subwords import Subwords
 
@@ -26,7 +25,9 @@ def save_member(member: Member, folder: Path, config: XgrankConfig) -> None:
     reader, vectors = member.reader, member.vectors
     encoder = reader.network.encoder
     arrays: dict[str, np.ndarray] = {}
-    if config.encoder.keep == "reference" and learning_none(config, encoder) == encoder.layers:
+    frozen = config.encoder.frozen
+    # What auto meant is up to the machine that trained: a reference could lose what the encoder learnt there.
+    if config.encoder.keep == "reference" and isinstance(frozen, int) and frozen >= encoder.layers:
         encoder.folder.save(folder / "encoder", "reference")
     else:
         encoder.folder.save(folder / "encoder", weights=False)
