@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from longtail.types import Dataset, Documents, LabelSet
 
 BEST = 50
 """Labels of the tree that are looked at."""
+TREES = 2
+"""Trees whose average it is: beside a network, a second one costs little."""
 
 
 class Witness:
@@ -27,12 +29,12 @@ class Witness:
         self.tree = tree
 
     @classmethod
-    def learn(
-        cls, train: Dataset, config: SystemConfig, run: Run, members: int | Literal["auto"] = "auto"
-    ) -> Witness:
-        """With the tree's own default settings, but for the number of trees if it is given."""
+    def learn(cls, train: Dataset, config: SystemConfig, run: Run) -> Witness:
+        """With the tree's own default settings, but for the number of trees."""
         with run.phase("linear tree"):
-            tree = LinearTree(fields=config.fields, seed=config.seed, tree={"members": members})
+            tree = LinearTree(fields=config.fields, seed=config.seed)
+            if len(train.labels) > tree.config.tree.leaf_size:  # else all trees would be the same
+                tree = LinearTree(replace(tree.config, tree=replace(tree.config.tree, members=TREES)))
             return cls(tree.fit(train))
 
     def __call__(self, documents: Documents) -> Candidates:

@@ -37,8 +37,6 @@ from longtail.types import Dataset, Documents
 
 WATCHED = 5000
 """Validation documents that are looked at after an epoch at most."""
-TREES = 2
-"""Linear trees whose average is a witness: beside the network, a second one costs little."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +69,7 @@ def learn(train: Dataset, valid: Dataset | None, config: GnnxmlConfig, run: Run)
         if config.linear and config.score == "learnt":
             # The tree takes the rankers' rows: reading all texts once more would be most of its time.
             of_rows = replace(train, documents=Documents.from_features(rows.X, train.documents.ids))
-            witness = Witness.learn(of_rows, config, run, TREES)
+            witness = Witness.learn(of_rows, config, run)
         held = held_documents(valid, rows, config.fields, None)
         if witness is not None:
             held = replace(held, linear=witness(Documents.from_features(held.X)))
