@@ -120,15 +120,21 @@ class Transformer(torch.nn.Module):
 
     def run(self, model: Any, embedded: torch.Tensor, tokens: Padded) -> States:
         """The states of a module of this encoder's kind."""
-        mask = torch.from_numpy(tokens.mask).to(embedded.device)
-        more: dict[str, Any] = {}
-        if self.folder.model_type == "xlnet":
-            segment = torch.where(mask, 0, _SEGMENT_OF_PADDING)
-            segment[:, -1] = _SEGMENT_OF_CLS
-            more = {"token_type_ids": segment, "use_mems": False}
         # Without padding there is nothing to mask, and attention is faster.
-        if not bool(tokens.mask.all()):
-            more["attention_mask"] = mask.to(torch.int64)
+        whole = bool(tokens.mask.all()) and self.folder.model_type != "xlnet"
+        mask = None if whole else torch.from_numpy(tokens.mask).to(embedded.device, torch.int64)
+        return self.masked(model, embedded, mask)
+
+    def masked(self, model: Any, embedded: torch.Tensor, mask: torch.Tensor | None) -> States:
+        """The same with a mask, 0 where there is padding, int64 [n, tokens]; None: there is none."""
+        more: dict[str, Any] = {} if mask is None else {"attention_mask": mask}
+        if self.folder.model_type == "xlnet":
+            assert mask is not None
+            more["use_mems"] = False
+            segment = torch.where(mask > 0, 0, _SEGMENT_OF_PADDING)
+            more["token_type_ids"] = torch.cat(
+                [segment[:, :-1], torch.full_like(segment[:, :1], _SEGMENT_OF_CLS)], dim=1
+            )
         out = model(inputs_embeds=embedded, output_hidden_states=True, return_dict=True, **more)
         return tuple(out.hidden_states)
 

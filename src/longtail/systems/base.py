@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from longtail.evaluation.insight import Insight
     from longtail.evaluation.report import Report
     from longtail.storage import VerifiedFolder
+    from longtail.systems.encoder_comparison import Comparison
 
 BATCH_SIZE = 4096
 """Documents that are tagged in one go: bounds memory, large enough to keep every core busy."""
@@ -241,6 +242,16 @@ class System(ABC):
         predictions = self.predict(test, k=max(*k, 10) + widest)
         return evaluate(
             predictions, test, train_counts=self.label_counts_, n_train=self.facts_.documents, k=tuple(k)
+        )
+
+    def export_encoders(self) -> list[Comparison]:
+        """Have the pre-trained encoders of the model run in ONNX Runtime from now on, saved models included.
+
+        Each comparison says what that is worth on this machine.
+        """
+        self._check_fitted()
+        raise UnsupportedError(
+            f"a model of the system '{self.name}' has no pre-trained encoder: there is nothing to export"
         )
 
     def insights(self) -> list[Insight]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
 from longtail.shortlist.candidates import Candidates
-from longtail.systems.xgrank.folded import EVIDENCE, FAR, comparable, together
+from longtail.systems.xgrank.folded import EVIDENCE, FAR, Folded, comparable, together
 from longtail.systems.xgrank.system import Xgrank
 from tests.planted import Parts
 
@@ -59,6 +62,25 @@ def test_evidence_by_name(trained: Xgrank, tiny: Parts) -> None:
     assert (found.retriever[np.isnan(inside)] == FAR).all()
     assert (found.retriever[~np.isnan(inside)] > FAR).all()
     assert found.retriever.max() == 0
+
+
+def test_a_learnt_score_looks_at_the_labels_that_are_ranked_highest(trained: Xgrank, tiny: Parts) -> None:
+    whole, config = trained.folded_, replace(trained.config, lexical=0)
+    texts = tiny.test.documents.joined()[:5]
+    X, reads = trained.features_.transform(texts), trained.folded_.read(texts)
+
+    def looked(**changes: Any) -> Candidates:
+        folded = Folded(
+            whole.members, whole.texts, replace(config, **changes), "softmax", whole.calibrator, whole.fusion
+        )
+        found = folded.look(reads, X, None)
+        return found.candidates.with_scores(found.margin)
+
+    every = looked(score="ranker")
+    assert every.counts.min() > 3
+    cut = looked(score="learnt", shortlist=3)
+    assert (cut.counts == 3).all()
+    assert np.array_equal(cut.top_k(3).labels, every.top_k(3).labels)
 
 
 def test_other_witnesses_bring_candidates(trained: Xgrank, tiny: Parts) -> None:

@@ -102,7 +102,7 @@ class ClusterConfig:
 
 def _stage() -> TrainConfig:
     return TrainConfig(
-        epochs=5,
+        epochs=2,
         batch_size=64,
         lr=1e-4,
         row_lr=1e-2,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from longtail.blocks.transformer import Transformer, cls_states
+from longtail.blocks.pooled_cls import PooledCls
+from longtail.blocks.transformer import Transformer
 from longtail.text.subwords import Subwords
 from longtail.training.surroundings import torch_threads
 
@@ -22,12 +23,12 @@ class Reader:
 
     def __init__(self, encoder: Transformer, subwords: Subwords, layers: int) -> None:
         self.encoder, self.subwords = encoder, subwords
-        self.layers = min(layers, encoder.layers)
+        self.pooled = PooledCls(encoder, layers)
 
     @property
     def n_features(self) -> int:
         """Length of a text's features."""
-        return self.layers * self.encoder.width
+        return self.pooled.width
 
     def __call__(self, texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
         """Features float32 [n, layers * D], and whether a text has any token of its own, bool [n]."""
@@ -35,7 +36,6 @@ class Reader:
         out = np.empty((len(texts), self.n_features), np.float32)
         was_training = self.encoder.training
         self.encoder.eval()
-        last = self.encoder.folder.cls_last
         # Padding would change the last bits of a text's features with the company it is in: only texts of one
         # length are read together.
         order = np.argsort(rows.lengths, kind="stable")
@@ -46,7 +46,6 @@ class Reader:
                 step = max(1, AT_ONCE // int(length))
                 for start in range(0, len(alike), step):
                     some = alike[start : start + step]
-                    states = self.encoder(rows.take(some))
-                    out[some] = cls_states(states, self.layers, last=last).cpu().numpy()
+                    out[some] = self.pooled(rows.take(some)).numpy()
         self.encoder.train(was_training)
         return out, rows.lengths > len(self.subwords([""]).ids)

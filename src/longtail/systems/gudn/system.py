@@ -26,6 +26,7 @@ from longtail.text.tfidf import TfidfFeatures
 from longtail.types import Dataset, Documents, TopK
 
 if TYPE_CHECKING:
+    from longtail.systems.encoder_comparison import Comparison
     from longtail.systems.gudn.reader import Reader
 
 
@@ -76,10 +77,18 @@ class Gudn(System):
         self._check_fitted()
         return [label_semantics(self.meaningful_, self.label_counts_)]
 
+    def export_encoders(self) -> list[Comparison]:
+        """Have them run in ONNX Runtime."""
+        from longtail.systems.common.encoder_export import EncoderInUse, to_graphs
+
+        self._check_fitted()
+        return to_graphs([EncoderInUse(self.reader_.pooled, self.reader_.subwords)], self.labels_)
+
     def _save_parts(self, folder: Path) -> None:
         encoder = self.reader_.encoder
         encoder.folder.save(folder / "encoder", weights=False)
         write_arrays(folder / "encoder.safetensors", encoder.arrays())
+        self.reader_.pooled.save_graph(folder)
         write_arrays(folder / "weights.safetensors", self.folded_.weights.arrays())
         write_arrays(folder / "label-names.safetensors", {"meaningful": self.meaningful_.astype(np.uint8)})
         if self.texts_ is not None and self.features_ is not None:
@@ -103,6 +112,7 @@ class Gudn(System):
         files = EncoderFolder.load(folder.sub("encoder"))
         encoder = Transformer.from_arrays(files, read_arrays(folder.path("encoder.safetensors")))
         self.reader_ = Reader(encoder, Subwords(files, config.encoder.tokens), config.encoder.layers)
+        self.reader_.pooled.load_graph(folder)
         path = folder.path("weights.safetensors")
         weights = Weights.load(path, n_labels=n_labels, n_features=self.reader_.n_features)
         self.folded_ = Folded(weights, config)

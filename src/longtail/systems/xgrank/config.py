@@ -152,8 +152,10 @@ class XgrankConfig(SystemConfig):
     score: Literal["ranker", "learnt"] = "learnt"
     """ranker: the network alone (the paper's); learnt: a weighted sum of all that is known of a label, with
     weights by label frequency from validation data."""
+    shortlist: int = 500
+    """Labels of the best clusters that the learnt score looks at, those that are ranked highest."""
     lexical: int = 50
-    """Labels of the most alike text that join the candidates (score learnt); 0: none."""
+    """Labels of the most alike text that join them (score learnt); 0: none."""
     linear: bool = True
     """A linear label tree as one more witness of the learnt score (our addition)."""
     balance: float = 0.6
@@ -169,5 +171,6 @@ class XgrankConfig(SystemConfig):
         SystemConfig.__post_init__(self)
         shares(self, "balance", "rank_share", "rank_start")
         at_least_zero(self, "lexical")
+        at_least_one(self, "shortlist")
         if self.head_rate <= 0:
             raise ConfigError(f"'head_rate' must be above 0, not {self.head_rate}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Literal
 
 import numpy as np
@@ -81,20 +82,30 @@ class Folded:
             member.retrieve(read, config.clusters.beam)
             for member, read in zip(self.members, reads, strict=True)
         ]
-        candidates = retrieved[0]
-        for more in retrieved[1:]:
-            candidates = candidates.union(more)
-        if config.score == "learnt":
-            if config.lexical:
-                candidates = candidates.union(self.texts.top(X, config.lexical), fill=0.0)
-            if linear is not None:
-                candidates = candidates.union(linear, fill=0.0)
+        candidates = self._candidates(reads, retrieved, X, linear)
         scores = [
             comparable(member.rank(read, candidates), combine or self.combine)
             for member, read in zip(self.members, reads, strict=True)
         ]
         below = [_below_best(candidates, part) for part in retrieved]
         return Looked(candidates, together(scores, combine or self.combine), np.mean(below, axis=0))
+
+    def _candidates(
+        self, reads: list[Read], retrieved: list[Candidates], X: csr_array, linear: Candidates | None
+    ) -> Candidates:
+        """All labels that were retrieved; for a learnt score the best of them, and those of other witnesses."""
+        config = self.config
+        if config.score != "learnt":
+            return reduce(Candidates.union, retrieved)
+        # What is known of thousands of labels would take as long as a layer of the encoder.
+        best = [
+            member.rank(read, part).best(config.shortlist)
+            for member, read, part in zip(self.members, reads, retrieved, strict=True)
+        ]
+        candidates = reduce(Candidates.union, best)
+        if config.lexical:
+            candidates = candidates.union(self.texts.top(X, config.lexical), fill=0.0)
+        return candidates if linear is None else candidates.union(linear, fill=0.0)
 
     def evidence(self, found: Looked, X: csr_array, linear: Candidates | None) -> np.ndarray:
         """What is known of each candidate [entries, kinds], as ``EVIDENCE`` names it."""

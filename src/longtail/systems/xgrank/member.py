@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from longtail.blocks.pooled_cls import PooledCls
 from longtail.blocks.sparse_product import multiply
 from longtail.shortlist.candidates import Candidates
 from longtail.shortlist.meta_shortlist import MetaShortlist
@@ -48,6 +49,7 @@ class Reader:
         self, network: Network, subwords: Subwords, idf: np.ndarray | None, tokens: np.ndarray | None
     ) -> None:
         self.network, self.subwords, self.idf, self.tokens = network, subwords, idf, tokens
+        self.pooled = PooledCls(network.encoder, network.layers)
 
     def __call__(self, texts: list[str]) -> Read:
         """The vectors of texts."""
@@ -62,9 +64,9 @@ class Reader:
         with torch.inference_mode(), torch_threads():
             for start in range(0, len(order), AT_ONCE):
                 some = order[start : start + AT_ONCE]
-                found = network.pooled(rows.take(some))
-                pooled[some, :-1] = found.cpu().numpy()
-                document[some] = network.project(found).cpu().numpy()
+                found = self.pooled(rows.take(some))
+                pooled[some, :-1] = found.numpy()
+                document[some] = network.project(found.to(network.project.weight.device)).cpu().numpy()
         if was_training:
             network.train()
         pooled[:, -1] = 1

@@ -24,6 +24,7 @@ from longtail.text.tfidf import TfidfFeatures
 from longtail.types import Dataset, Documents, TopK
 
 if TYPE_CHECKING:
+    from longtail.systems.encoder_comparison import Comparison
     from longtail.systems.xgrank.folded import Folded
 
 
@@ -72,6 +73,14 @@ class Xgrank(System):
 
         self._check_fitted()
         return [recall_insight(self.recall_)] if self.recall_ else []
+
+    def export_encoders(self) -> list[Comparison]:
+        """Have them run in ONNX Runtime."""
+        from longtail.systems.common.encoder_export import EncoderInUse, to_graphs
+
+        self._check_fitted()
+        readers = [member.reader for member in self.folded_.members]
+        return to_graphs([EncoderInUse(reader.pooled, reader.subwords) for reader in readers], self.labels_)
 
     # --- model folders ------------------------------------------------------------------------------------
 

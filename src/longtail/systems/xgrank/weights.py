@@ -41,6 +41,7 @@ def save_member(member: Member, folder: Path, config: XgrankConfig) -> None:
     if reader.idf is not None:
         arrays["idf"] = reader.idf
     write_arrays(folder / "weights.safetensors", arrays)
+    reader.pooled.save_graph(folder)
 
 
 def load_member(folder: VerifiedFolder | None, config: XgrankConfig, n_labels: int) -> Member:
@@ -84,7 +85,9 @@ def load_member(folder: VerifiedFolder | None, config: XgrankConfig, n_labels: i
                 checks.named(arrays, "project_bias", "project_bias"), np.float32, "bias", size=width
             )
             network.project.bias.copy_(torch.from_numpy(bias))
-    return Member(Reader(network, subwords, idf, tokens), Vectors(labels, clusters, codes))
+    reader = Reader(network, subwords, idf, tokens)
+    reader.pooled.load_graph(folder)
+    return Member(reader, Vectors(labels, clusters, codes))
 
 
 def _matrix(arrays: dict[str, np.ndarray], name: str, shape: tuple[int | None, int | None]) -> np.ndarray:

@@ -1,0 +1,62 @@
+"""Which encoders get a graph, when that is worth it, and that the model then says the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from longtail import threads
+from longtail.blocks.onnx_graph import OnnxGraph
+from longtail.errors import LongtailError
+from longtail.systems import load
+from longtail.systems.common.encoder_export import compare
+from longtail.systems.gudn.system import Gudn
+from longtail.systems.xgrank.system import Xgrank
+from tests.planted import Parts
+from tests.systems.gudn.worlds import config as gudn_config
+from tests.systems.xgrank.worlds import config as xgrank_config
+from tests.tiny_encoders import write_syllables
+
+pytest.importorskip("onnxruntime")
+pytest.importorskip("onnxscript")
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_syllables(tmp_path_factory.mktemp("syllables"))
+
+
+@pytest.mark.parametrize("kind", ["xgrank", "gudn"])
+def test_the_model_says_the_same_and_keeps_its_graph(
+    kind: str, encoder: Path, tiny: Parts, tmp_path: Path
+) -> None:
+    with threads.limit(1):
+        fresh = Xgrank(xgrank_config(encoder)) if kind == "xgrank" else Gudn(gudn_config(encoder))
+        model = fresh.fit(tiny.train, valid=tiny.valid)
+        before = model.predict(tiny.test, k=5)
+        found = model.export_encoders()
+        assert len(found) == 1
+        assert found[0].apart < 1e-4
+        assert min(*found[0].torch, *found[0].onnx) > 0
+        model.save(tmp_path / "model")
+        assert list((tmp_path / "model").rglob("encoder.onnx"))
+        again = load(tmp_path / "model")
+        assert isinstance(again, Xgrank | Gudn)
+        reader = again.folded_.members[0].reader if isinstance(again, Xgrank) else again.reader_
+        assert reader.pooled.graph is not None
+        after = again.predict(tiny.test, k=5)
+    assert np.mean(after.labels == before.labels) > 0.99
+    np.testing.assert_allclose(after.scores, before.scores, atol=1e-3)
+
+
+def test_other_vectors_are_refused(encoder: Path, tiny: Parts) -> None:
+    with threads.limit(1):
+        model = Gudn(gudn_config(encoder)).fit(tiny.train)
+        pooled, subwords = model.reader_.pooled, model.reader_.subwords
+        graph = OnnxGraph.of(pooled.encoder, pooled.layers)
+        for parameter in pooled.encoder.parameters():
+            parameter.data += 0.3
+        with pytest.raises(LongtailError, match="other vectors than torch"):
+            compare(pooled, graph, subwords(["kobe zite", "zite"]))
