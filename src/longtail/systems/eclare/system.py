@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from longtail import threads
-from longtail.errors import MissingPackageError, ModelIntegrityError
+from longtail.errors import ModelIntegrityError
 from longtail.run import Run
 from longtail.shortlist.candidates import Candidates
 from longtail.storage import VerifiedFolder, write_arrays
 from longtail.systems.base import Capabilities, System
 from longtail.systems.common.label_texts import LabelTexts
+from longtail.systems.common.needs_torch import needs_torch
 from longtail.systems.common.prior import Prior
 from longtail.systems.common.witness import Witness
 from longtail.systems.eclare.config import EclareConfig
@@ -39,13 +39,8 @@ class Eclare(System):
     _prior: Prior | None = None
 
     def _fit(self, train: Dataset, valid: Dataset | None, run: Run) -> None:
-        threads.wait_without_spinning()
-        try:
+        with needs_torch("training 'eclare'"):
             from longtail.systems.eclare.learning import learn
-        except ModuleNotFoundError as error:
-            if error.name != "torch":
-                raise
-            raise MissingPackageError("torch", extra="neural", purpose="training 'eclare'") from None
 
         inputs, self.members_, self.witness_ = learn(train, valid, self.config, run)
         assert inputs.features is not None

@@ -10,8 +10,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from scipy.sparse import csr_array
 
-from longtail import threads
-from longtail.errors import MissingPackageError, ModelIntegrityError, UsageError
+from longtail.errors import ModelIntegrityError, UsageError
 from longtail.evaluation.insight import Insight
 from longtail.run import Run
 from longtail.shortlist.ann import AnnIndex
@@ -19,6 +18,7 @@ from longtail.shortlist.layered import LayeredWeights
 from longtail.storage import VerifiedFolder, checks, read_arrays, read_json, write_arrays, write_json
 from longtail.systems.base import Capabilities, System
 from longtail.systems.common.label_texts import LabelTexts
+from longtail.systems.common.needs_torch import needs_torch
 from longtail.systems.common.prior import Prior
 from longtail.systems.common.rows import document_rows
 from longtail.systems.common.witness import Witness
@@ -54,13 +54,8 @@ class Galaxc(System):
     # --- learning -----------------------------------------------------------------------------------------
 
     def _fit(self, train: Dataset, valid: Dataset | None, run: Run) -> None:
-        threads.wait_without_spinning()
-        try:
+        with needs_torch("training 'galaxc'"):
             from longtail.systems.galaxc.learning import learn
-        except ModuleNotFoundError as error:
-            if error.name != "torch":
-                raise
-            raise MissingPackageError("torch", extra="neural", purpose="training 'galaxc'") from None
 
         trained = learn(train, valid, self.config, run)
         self.features_, self.initial_ = trained.rows.features, trained.initial

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from longtail import threads
-from longtail.errors import MissingPackageError, ModelIntegrityError
+from longtail.errors import ModelIntegrityError
 from longtail.run import Run
 from longtail.storage import VerifiedFolder, write_arrays
 from longtail.systems.base import Capabilities, System
 from longtail.systems.common.label_texts import LabelTexts
+from longtail.systems.common.needs_torch import needs_torch
 from longtail.systems.common.prior import Prior
 from longtail.systems.common.witness import Witness
 from longtail.systems.gnnxml.config import GnnxmlConfig
@@ -40,13 +40,8 @@ class Gnnxml(System):
     _prior: Prior | None = None
 
     def _fit(self, train: Dataset, valid: Dataset | None, run: Run) -> None:
-        threads.wait_without_spinning()
-        try:
+        with needs_torch("training 'gnnxml'"):
             from longtail.systems.gnnxml.learning import learn
-        except ModuleNotFoundError as error:
-            if error.name != "torch":
-                raise
-            raise MissingPackageError("torch", extra="neural", purpose="training 'gnnxml'") from None
 
         trained = learn(train, valid, self.config, run)
         assert trained.rows.features is not None

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from longtail import threads
-from longtail.errors import MissingPackageError, ModelIntegrityError
+from longtail.errors import ModelIntegrityError
 from longtail.evaluation.insight import Insight
 from longtail.run import Run
 from longtail.storage import VerifiedFolder, checks, read_arrays, write_arrays
 from longtail.systems.base import Capabilities, System
 from longtail.systems.common.label_texts import LabelTexts
+from longtail.systems.common.needs_torch import needs_torch
 from longtail.systems.common.prior import Prior
 from longtail.systems.common.witness import Witness
 from longtail.systems.gudn.config import GudnConfig
@@ -47,13 +47,8 @@ class Gudn(System):
     _prior: Prior | None = None
 
     def _fit(self, train: Dataset, valid: Dataset | None, run: Run) -> None:
-        threads.wait_without_spinning()
-        try:
+        with needs_torch("training 'gudn'", "encoders"):
             from longtail.systems.gudn.learning import learn
-        except ModuleNotFoundError as error:
-            if error.name != "torch":
-                raise
-            raise MissingPackageError("torch", extra="encoders", purpose="training 'gudn'") from None
 
         trained = learn(train, valid, self.config, run)
         self.reader_, self.folded_ = trained.reader, trained.folded
@@ -99,14 +94,9 @@ class Gudn(System):
             self.witness_.save(folder / "linear")
 
     def _load_parts(self, folder: VerifiedFolder) -> None:
-        threads.wait_without_spinning()
-        try:
+        with needs_torch("a model of 'gudn'", "encoders"):
             from longtail.blocks.transformer import Transformer
             from longtail.systems.gudn.reader import Reader
-        except ModuleNotFoundError as error:
-            if error.name != "torch":
-                raise
-            raise MissingPackageError("torch", extra="encoders", purpose="a model of 'gudn'") from None
 
         config, n_labels = self.config, len(self.labels_)
         files = EncoderFolder.load(folder.sub("encoder"))

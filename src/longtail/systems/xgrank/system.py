@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from longtail import threads
-from longtail.errors import MissingPackageError, ModelIntegrityError
+from longtail.errors import ModelIntegrityError
 from longtail.evaluation.insight import Insight
 from longtail.run import Run
 from longtail.storage import VerifiedFolder, checks, read_arrays, read_json, write_arrays, write_json
 from longtail.systems.base import Capabilities, System
 from longtail.systems.common.fusion import BINS, Fusion, columns_of
 from longtail.systems.common.label_texts import LabelTexts
+from longtail.systems.common.needs_torch import needs_torch
 from longtail.systems.common.prior import Prior
 from longtail.systems.common.witness import Witness
 from longtail.systems.xgrank.calibration import Calibrator
@@ -45,7 +45,7 @@ class Xgrank(System):
     # --- learning -----------------------------------------------------------------------------------------
 
     def _fit(self, train: Dataset, valid: Dataset | None, run: Run) -> None:
-        with _torch("training"):
+        with needs_torch("training 'xgrank'", "encoders"):
             from longtail.systems.xgrank.learning import learn
 
         trained = learn(train, valid, self.config, run)
@@ -100,7 +100,7 @@ class Xgrank(System):
         write_arrays(folder / "score.safetensors", _score_arrays(folded))
 
     def _load_parts(self, folder: VerifiedFolder) -> None:
-        with _torch("using"):
+        with needs_torch("a model of 'xgrank'", "encoders"):
             from longtail.systems.xgrank.folded import EVIDENCE, Folded
             from longtail.systems.xgrank.weights import load_member
 
@@ -128,20 +128,6 @@ class Xgrank(System):
         self.folded_ = Folded(loaded, texts, self.config, combine, calibrator, fusion)
         self.recall_ = recall
         self._prior = None
-
-
-class _torch:
-    """What is imported inside needs torch; where that is missing, the error says what to install."""
-
-    def __init__(self, purpose: str) -> None:
-        self.purpose = purpose
-
-    def __enter__(self) -> None:
-        threads.wait_without_spinning()
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, ModuleNotFoundError) and error.name == "torch":
-            raise MissingPackageError("torch", extra="encoders", purpose=f"{self.purpose} 'xgrank'") from None
 
 
 def _score_arrays(folded: Folded) -> dict[str, np.ndarray]:
