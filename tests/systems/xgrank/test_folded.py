@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from longtail.shortlist.candidates import Candidates
-from longtail.systems.xgrank.folded import EVIDENCE, FAR, Folded, comparable, together
+from longtail.systems.xgrank.folded import EVIDENCE, Folded, comparable, together
+from longtail.systems.xgrank.member import FAR
 from longtail.systems.xgrank.system import Xgrank
 from tests.planted import Parts
 
@@ -57,7 +58,8 @@ def test_evidence_by_name(trained: Xgrank, tiny: Parts) -> None:
     evidence = folded.evidence(found, X, None)
     assert evidence.shape == (len(found.candidates.ids), len(EVIDENCE))
     assert (evidence[:, 0] == found.margin).all()
-    retrieved = folded.members[0].retrieve(reads[0], 4)
+    member = folded.members[0]
+    retrieved = member.best(reads[0], member.clusters(reads[0], 4), None)
     inside = found.candidates.scores_in(retrieved, np.nan)
     assert (found.retriever[np.isnan(inside)] == FAR).all()
     assert (found.retriever[~np.isnan(inside)] > FAR).all()

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from longtail.shortlist.candidates import Candidates
+from longtail.shortlist.cluster_members import best_members
 from longtail.shortlist.meta_shortlist import ClusterSearch, MetaShortlist
 from longtail.shortlist.scoring import score
 from longtail.systems.common.fusion import FLOOR, sigmoid
@@ -60,7 +61,7 @@ class Folded:
             return query, Candidates(found.indptr, self.seen[found.ids], found.scores)
         assert self.retriever is not None
         clusters = self.retriever.top_clusters(_with_ones(features), self.config.clusters.beam)
-        return query, score(query, self.retriever.expand(clusters), self.weights.labels).best(size)
+        return query, best_members(query, clusters, self.retriever, self.weights.labels, size)
 
     def __call__(self, features: np.ndarray, others: Others, k: int) -> Candidates:
         """Candidates of each document (at least k, where there are as many) with scores between 0 and 1."""

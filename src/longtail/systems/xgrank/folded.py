@@ -20,9 +20,6 @@ EVIDENCE = ("ranker", "retriever", "text", "linear", "linear probability")
 """What is known of a candidate: the ranker's margin, its cluster's score below that of the best cluster, the match
 of the texts, and the score of a linear label tree as a logarithm and as it is."""
 
-FAR = np.float32(-20)
-"""How far a cluster that was not retrieved is below the best one."""
-
 Combine = Literal["zscore", "softmax"]
 
 
@@ -76,36 +73,31 @@ class Folded:
     def look(
         self, reads: list[Read], X: csr_array, linear: Candidates | None, combine: Combine | None = None
     ) -> Looked:
-        """Retrieve and rank: labels of the best clusters of any member, and those that other witnesses name."""
-        config = self.config
-        retrieved = [
-            member.retrieve(read, config.clusters.beam)
-            for member, read in zip(self.members, reads, strict=True)
-        ]
-        candidates = self._candidates(reads, retrieved, X, linear)
-        scores = [
-            comparable(member.rank(read, candidates), combine or self.combine)
-            for member, read in zip(self.members, reads, strict=True)
-        ]
-        below = [_below_best(candidates, part) for part in retrieved]
-        return Looked(candidates, together(scores, combine or self.combine), np.mean(below, axis=0))
+        """Retrieve and rank: labels of the best clusters of any member, and those that other witnesses name.
 
-    def _candidates(
-        self, reads: list[Read], retrieved: list[Candidates], X: csr_array, linear: Candidates | None
-    ) -> Candidates:
-        """All labels that were retrieved; for a learnt score the best of them, and those of other witnesses."""
+        For a learnt score, only the best labels of each member stay: what is known of thousands of them would take
+        as long as a layer of the encoder.
+        """
         config = self.config
-        if config.score != "learnt":
-            return reduce(Candidates.union, retrieved)
-        # What is known of thousands of labels would take as long as a layer of the encoder.
-        best = [
-            member.rank(read, part).best(config.shortlist)
-            for member, read, part in zip(self.members, reads, retrieved, strict=True)
+        learnt = config.score == "learnt"
+        pairs = list(zip(self.members, reads, strict=True))
+        clusters = [member.clusters(read, config.clusters.beam) for member, read in pairs]
+        ranked = [
+            member.best(read, found, config.shortlist if learnt else None)
+            for (member, read), found in zip(pairs, clusters, strict=True)
         ]
-        candidates = reduce(Candidates.union, best)
-        if config.lexical:
-            candidates = candidates.union(self.texts.top(X, config.lexical), fill=0.0)
-        return candidates if linear is None else candidates.union(linear, fill=0.0)
+        others = [linear] if learnt and linear is not None else []
+        if learnt and config.lexical:
+            others.append(self.texts.top(X, config.lexical))
+        every = [_with_others(ranked, others, i, *pair) for i, pair in enumerate(pairs)]
+        candidates = every[0]
+        below = [
+            member.below_best(candidates, found, best)
+            for member, found, best in zip(self.members, clusters, ranked, strict=True)
+        ]
+        way = combine or self.combine
+        margin = together([comparable(part, way) for part in every], way)
+        return Looked(candidates, margin, np.mean(below, axis=0))
 
     def evidence(self, found: Looked, X: csr_array, linear: Candidates | None) -> np.ndarray:
         """What is known of each candidate [entries, kinds], as ``EVIDENCE`` names it."""
@@ -116,6 +108,14 @@ class Folded:
             said = candidates.scores_in(linear, floor)
         text = self.texts.match(X, candidates).scores
         return np.stack([found.margin, found.retriever, text, said, np.exp(said)], axis=1)
+
+
+def _with_others(
+    ranked: list[Candidates], others: list[Candidates], number: int, member: Member, read: Read
+) -> Candidates:
+    """The labels that a member ranked, and its scores of those that come from elsewhere."""
+    new = [*others, *ranked[:number], *ranked[number + 1 :]]
+    return ranked[number].union(member.rank(read, reduce(Candidates.union, new))) if new else ranked[number]
 
 
 def comparable(ranked: Candidates, combine: Combine) -> np.ndarray:
@@ -150,14 +150,3 @@ def together(scores: list[np.ndarray], combine: Combine) -> np.ndarray:
     if combine == "zscore":
         return np.asarray(np.mean(scores, axis=0, dtype=np.float64), np.float32)
     return np.asarray(np.logaddexp.reduce(scores, axis=0) - np.log(len(scores)), np.float32)
-
-
-def _below_best(candidates: Candidates, retrieved: Candidates) -> np.ndarray:
-    """How far each candidate's cluster is below the best one of its document [entries]."""
-    best = np.zeros(len(retrieved), np.float32)
-    there = np.flatnonzero(retrieved.counts)
-    if len(there):
-        best[there] = np.maximum.reduceat(retrieved.scores, retrieved.indptr[:-1][there])
-    found = candidates.scores_in(retrieved, np.nan)
-    below = np.maximum(found - np.repeat(best, candidates.counts), FAR)
-    return np.where(np.isnan(found), FAR, below).astype(np.float32)

@@ -11,6 +11,7 @@ import torch
 from longtail.blocks.pooled_cls import PooledCls
 from longtail.blocks.sparse_product import multiply
 from longtail.shortlist.candidates import Candidates
+from longtail.shortlist.cluster_members import best_members, scores_of_clusters
 from longtail.shortlist.meta_shortlist import MetaShortlist
 from longtail.shortlist.scoring import score
 from longtail.systems.xgrank.label_vectors import bags_of
@@ -22,6 +23,10 @@ AT_ONCE = 64
 """Documents that the encoder reads together."""
 STAY = 500
 """Labels of a document that are looked at further where all of them were ranked."""
+
+
+FAR = np.float32(-20)
+"""How far a cluster that was not retrieved is below the best one."""
 
 
 class Read(NamedTuple):
@@ -112,19 +117,37 @@ class Member:
             ptr = np.concatenate([[0], np.cumsum(counts)])
             self.retriever = MetaShortlist(vectors.clusters, ptr, order.astype(np.int32))
 
-    def retrieve(self, read: Read, beam: int) -> Candidates:
-        """The labels of the best clusters, with their cluster's score.
+    def clusters(self, read: Read, beam: int) -> Candidates | None:
+        """The best clusters with their scores; None where there are none, so that all labels are ranked."""
+        return None if self.retriever is None else self.retriever.top_clusters(read.pooled, beam)
 
-        Where there are no clusters, all labels are ranked, and those that are best at that stay.
+    def best(self, read: Read, clusters: Candidates | None, size: int | None) -> Candidates:
+        """The ``size`` labels of these clusters that rank highest, as ``rank`` scores them; None: all of them.
+
+        Where there are no clusters, it is the best of all labels, ``STAY`` at most.
         """
-        if self.retriever is None:
-            parts = [
-                Candidates.from_dense(read.document[a : a + AT_ONCE] @ self.vectors.labels.T, STAY)
-                for a in range(0, len(read.document), AT_ONCE)
-            ]
-            found = Candidates.stack(parts)
-            return found.with_scores(np.zeros(len(found.ids), np.float32))
-        return self.retriever.expand(self.retriever.top_clusters(read.pooled, beam))
+        labels = self.vectors.labels
+        if self.retriever is not None and clusters is not None:
+            return best_members(read.document, clusters, self.retriever, labels, size)
+        parts = [
+            Candidates.from_dense(read.document[a : a + AT_ONCE] @ labels.T, min(size or STAY, STAY))
+            for a in range(0, len(read.document), AT_ONCE)
+        ]
+        return self.rank(read, Candidates.stack(parts))
+
+    def below_best(self, candidates: Candidates, clusters: Candidates | None, best: Candidates) -> np.ndarray:
+        """How far each candidate's cluster is below the best one of its document [entries], ``FAR`` at most.
+
+        Where there are no clusters, a label that is among the best is as near as can be.
+        """
+        if clusters is None:
+            return candidates.scores_in(best.with_scores(np.zeros(len(best.ids), np.float32)), float(FAR))
+        highest = np.zeros(len(clusters), np.float32)
+        there = np.flatnonzero(clusters.counts)
+        if len(there):
+            highest[there] = np.maximum.reduceat(clusters.scores, clusters.indptr[:-1][there])
+        found = scores_of_clusters(candidates, self.vectors.codes, clusters, -np.inf)
+        return np.asarray(np.maximum(found - np.repeat(highest, candidates.counts), FAR), np.float32)
 
     def rank(self, read: Read, candidates: Candidates) -> Candidates:
         """The candidates with the product of document and label as score."""

@@ -27,7 +27,8 @@ def recall_curve(members: list[Member], reads: list[Read], held: Held) -> dict[s
             continue
         smallest = max(1, int(np.diff(member.retriever.member_ptr).min()))
         beam = min(len(member.vectors.clusters), -(-SIZES[-1] // smallest))
-        labels = member.retrieve(read, beam).top_k(SIZES[-1]).labels
+        clusters = member.retriever.top_clusters(read.pooled, beam)
+        labels = member.retriever.expand(clusters).top_k(SIZES[-1]).labels
         for size in SIZES:
             found.setdefault(str(size), []).append(100 * recall(labels, held.Y, size))
     return {size: float(np.mean(values)) for size, values in found.items()}
