@@ -61,6 +61,25 @@ def test_a_long_text_is_cut_and_keeps_its_special_tokens(bert: EncoderFolder) ->
         Subwords(bert, 2)
 
 
+def test_of_a_long_text_only_the_beginning_is_read_where_that_is_enough(
+    bert: EncoderFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = "red green apples pear tree"
+    texts = [
+        " ".join([words] * 40),  # the beginning is enough
+        "red" + " " * 500 + words,  # nearly nothing in the beginning
+        "apple" * 300,  # nowhere to cut
+        "red " + "apples" * 300 + " pear",  # the beginning ends within a word
+        words,
+    ]
+    for limit in (5, 8, 12):
+        for special in (True, False):
+            quick = rows_of(Subwords(bert, limit)(texts, special=special))
+            monkeypatch.setattr(subwords, "AT_FIRST", 10**6)
+            assert rows_of(Subwords(bert, limit)(texts, special=special)) == quick
+            monkeypatch.undo()
+
+
 def test_blocks_and_files_make_no_difference(bert: EncoderFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ["red apples", "", "pear", "green tree", "apple"] * 5
     whole = Subwords(bert)(texts)

@@ -19,6 +19,8 @@ IN_MEMORY = 2**26
 """Tokens above which they are kept in a file, and read from there when they are used."""
 LONGEST_TEXT = 64
 """Characters of a text that are read for each token that is kept: the rest is cut off anyway."""
+AT_FIRST = 8
+"""The same for a first try: more than most words have for a token, and all that a long text usually needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +97,8 @@ class Subwords:
     def __call__(self, texts: Sequence[str], *, special: bool = True) -> TokenRows:
         """The tokens of texts; one without words has special tokens only (or, without those, none)."""
         blocks, lengths, kept = [np.empty(0, np.int32)], [np.empty(0, np.int64)], 0
-        longest = LONGEST_TEXT * self.limit + 256
         for start in range(0, len(texts), AT_ONCE):
-            # Half a surrogate pair is no character: tokenizers refuse it.
-            some = [
-                text[:longest].encode("utf-8", "replace").decode() for text in texts[start : start + AT_ONCE]
-            ]
-            encoded = [row.ids for row in self._tokenizer.encode_batch_fast(some, add_special_tokens=special)]
+            encoded = self._encoded(texts[start : start + AT_ONCE], special)
             lengths.append(np.fromiter(map(len, encoded), np.int64, len(encoded)))
             total = int(lengths[-1].sum())
             blocks.append(np.fromiter((token for row in encoded for token in row), np.int32, total))
@@ -110,6 +107,33 @@ class Subwords:
         np.cumsum(np.concatenate(lengths), out=indptr[1:])
         ids = np.concatenate(blocks) if kept <= IN_MEMORY else _on_disk(blocks, kept)
         return TokenRows(ids, indptr, self.padding, self.folder.cls_last)
+
+    def _encoded(self, texts: Sequence[str], special: bool) -> list[list[int]]:
+        """The tokens of each text; most of a long one is never looked at."""
+        longest = LONGEST_TEXT * self.limit + 256
+        texts = [text[:longest] for text in texts]
+        heads = [_head(text, AT_FIRST * self.limit) for text in texts]
+        found = self._numbers(heads, special)
+        more = [
+            row
+            for row, (head, text) in enumerate(zip(heads, texts, strict=True))
+            if len(head) < len(text) and len(found[row]) < self.limit
+        ]
+        for row, numbers in zip(more, self._numbers([texts[row] for row in more], special), strict=True):
+            found[row] = numbers
+        return found
+
+    def _numbers(self, texts: list[str], special: bool) -> list[list[int]]:
+        # Half a surrogate pair is no character: tokenizers refuse it.
+        clean = [text.encode("utf-8", "replace").decode() for text in texts]
+        return [row.ids for row in self._tokenizer.encode_batch_fast(clean, add_special_tokens=special)]
+
+
+def _head(text: str, size: int) -> str:
+    """The words within the first ``size`` characters; the whole text if there is no space to cut it at."""
+    if len(text) <= size:
+        return text
+    return text[:size].rpartition(" ")[0] or text
 
 
 def _on_disk(blocks: list[np.ndarray], total: int) -> np.ndarray:

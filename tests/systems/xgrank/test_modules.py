@@ -20,17 +20,18 @@ from tests.systems.xgrank.worlds import course
 
 def test_label_texts_as_tokens(encoder: Path, tiny: Parts) -> None:
     subwords = Subwords(EncoderFolder.of(encoder), 24)
-    Z, idf = label_bags(course(encoder, tiny.train), subwords)
+    plain = subwords(course(encoder, tiny.train).texts, special=False)
+    Z, idf = label_bags(course(encoder, tiny.train), subwords, plain)
     assert Z is not None
     assert idf is not None
     assert Z.shape == (len(tiny.train.labels), subwords.size)
-    mean, none = label_bags(course(encoder, tiny.train, labels={"weights": "mean"}), subwords)
+    mean, none = label_bags(course(encoder, tiny.train, labels={"weights": "mean"}), subwords, plain)
     assert none is None
     assert mean is not None
     assert np.asarray(mean.sum(axis=1)) == pytest.approx(np.ones(mean.shape[0]))
-    assert label_bags(course(encoder, tiny.train, labels={"text": False}), subwords) == (None, None)
+    assert label_bags(course(encoder, tiny.train, labels={"text": False}), subwords, plain) == (None, None)
     silent = replace(tiny.train, labels=LabelSet(tiny.train.labels.ids, [""] * 40))
-    assert label_bags(course(encoder, silent), subwords) == (None, None)
+    assert label_bags(course(encoder, silent), subwords, plain) == (None, None)
 
 
 def test_trust_in_identities() -> None:

@@ -19,7 +19,7 @@ from longtail.systems.xgrank.member import Member, Reader, Vectors
 from longtail.systems.xgrank.network import Network
 from longtail.systems.xgrank.task import Corpus, Learn
 from longtail.text.pretrained import EncoderFolder
-from longtail.text.subwords import Subwords
+from longtail.text.subwords import Subwords, TokenRows
 from longtail.training.checkpoint import Checkpoints
 from longtail.training.trainer import train as run_stage
 from longtail.types import Dataset
@@ -49,15 +49,21 @@ class Course:
         return self.train.documents.joined(self.config.fields)
 
 
-def label_bags(course: Course, subwords: Subwords) -> tuple[csr_array | None, np.ndarray | None]:
-    """Label texts as bags of the encoder's tokens [L, vocabulary], and the rarity that weighs tokens."""
+def label_bags(
+    course: Course, subwords: Subwords, documents: TokenRows
+) -> tuple[csr_array | None, np.ndarray | None]:
+    """Label texts as bags of the encoder's tokens [L, vocabulary], and the rarity that weighs tokens.
+
+    Args:
+        documents: tokens of the training documents, without special ones.
+    """
     texts = [text or "" for text in course.train.labels.texts]
     if not course.config.labels.text or not any(texts):
         return None, None
     tokens = subwords(texts, special=False)
     idf = None
     if course.config.labels.weights == "tfidf":
-        idf = rarity(subwords(course.texts, special=False), subwords.size)
+        idf = rarity(documents, subwords.size)
     return bags_of(tokens, subwords.size, idf), idf
 
 
@@ -73,11 +79,10 @@ def learn(course: Course, number: int, name: str, held: Held | None, held_texts:
     folder = EncoderFolder.of(name)
     subwords = Subwords(folder, config.encoder.tokens)
     with course.run.phase("tokens"):
-        Z, idf = label_bags(course, subwords)
-        bags = None
-        if Z is not None and config.labels.bag:
-            bags = bags_of(subwords(course.texts, special=False), subwords.size, idf)
-        tokens = subwords(course.texts)
+        texts = course.texts
+        plain, tokens = subwords(texts, special=False), subwords(texts)
+        Z, idf = label_bags(course, subwords, plain)
+        bags = bags_of(plain, subwords.size, idf) if Z is not None and config.labels.bag else None
     size = config.clusters.size_for(course.n_labels)
     codes = np.zeros(course.n_labels, np.int64)
     if size > 1:
