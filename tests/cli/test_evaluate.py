@@ -54,7 +54,10 @@ def test_table_json_and_page(call: Call, model: Path, folder: Path, tmp_path: Pa
     assert report["figures"]["P@1"]["value"] == pytest.approx(100)
     assert report["figures"]["P@2"]["value"] == pytest.approx(60)
     assert report["meta"]["system"] == "dummy"
-    assert {"load", "read", "evaluate", "measure"} <= set(report["meta"]["seconds"])
+    assert {"load", "read", "evaluate", "predict", "measure"} <= set(report["meta"]["seconds"])
+    size = sum(file.stat().st_size for file in model.rglob("*") if file.is_file())
+    assert report["meta"]["model_bytes"] == size
+    assert answer.out.splitlines()[-1].endswith(f"the model has {size / 1e6:,.1f} MB.")
     assert page.read_text().startswith("<!DOCTYPE html>")
 
 

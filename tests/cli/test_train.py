@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ def test_trains_saves_and_says_what_was_learnt(call: Call, train_only: Path, tmp
     assert answer.code == 0, answer.err
     assert "'dummy' learnt 6 labels (of 6) from 20 documents" in answer.out
     assert "model size" in answer.out
+    assert re.search(r"a document +[0-9.]+ ms", answer.out)
     for phase in ("read", "count", "save"):
         assert f"{phase} ..." in answer.err
         assert f"{phase} took" in answer.err

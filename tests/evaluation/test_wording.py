@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from longtail.evaluation.wording import RARE_NOTE, counts_sentence, families, other_sentence
+from longtail.evaluation.wording import RARE_NOTE, cost_sentence, counts_sentence, families, other_sentence
 from tests.evaluation.cases import zipf_report
 
 COUNTS = {
@@ -71,6 +71,30 @@ def test_counts_in_words(changes, sentence):
 )
 def test_other_figures_in_one_line(other, calibrated, sentence):
     assert other_sentence(replace(zipf_report(), other=other, calibration=calibrated)) == sentence
+
+
+@pytest.mark.parametrize(
+    ("known", "sentence"),
+    [
+        ({}, ""),
+        ({"seconds": {"measure": 1.0}}, ""),
+        ({"seconds": {"predict": 3.0}}, "Prediction took 1.5 ms a document."),
+        ({"model_bytes": 1_250_000_000}, "The model has 1,250.0 MB."),
+        (
+            {"seconds": {"predict": 3.0}, "model_bytes": 2_000_000},
+            "Prediction took 1.5 ms a document, the model has 2.0 MB.",
+        ),
+    ],
+)
+def test_the_cost_of_a_prediction(known, sentence):
+    report = zipf_report()
+    assert cost_sentence(replace(report, meta=known, counts={**report.counts, "documents": 2000})) == sentence
+
+
+def test_nothing_costs_nothing():
+    report = zipf_report()
+    counts = {**report.counts, "documents": 0}
+    assert cost_sentence(replace(report, meta={"seconds": {"predict": 0.0}}, counts=counts)) == ""
 
 
 def test_the_note_has_a_rank_to_fill_in():

@@ -84,6 +84,7 @@ def command(
             report = system.evaluate(parts.choose(sets, part, data), k=ranks)
             report = replace(report, insights=system.insights())
     report.meta.update(system=system.name, config=to_dict(system.config), model=model, data=data)
+    report.meta["model_bytes"] = output.bytes_below(Path(model))
     report.meta["seconds"] |= {phase: round(taken, 3) for phase, taken in run.seconds.items()}
     comparison = None if against is None or other is None else compare(report, other, against)
     if json_ is not None:

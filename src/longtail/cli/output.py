@@ -65,6 +65,11 @@ def print_table(rows: Sequence[Sequence[str]], *, indent: str = "") -> None:
         click.echo(line)
 
 
+def bytes_below(folder: Path) -> int:
+    """The size of all files of a folder."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
 def size_in_words(count: float) -> str:
     """Bytes as a person says them: 512 bytes, 3.4 MB."""
     if count < 1000:

@@ -141,7 +141,7 @@ def summarise(system: System, path: str, seconds: dict[str, float]) -> dict[str,
         "documents": system.facts_.documents,
         "labels": len(counts),
         "labels_seen": int((counts > 0).sum()),
-        "bytes": sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file()),
+        "bytes": output.bytes_below(Path(path)),
         "seconds": {phase: round(taken, 3) for phase, taken in seconds.items()},
         "metrics": dict(system.facts_.metrics),
     }
@@ -156,6 +156,8 @@ def _print(summary: dict[str, Any]) -> None:
         f"(of {summary['labels']:,}) from {summary['documents']:,} documents"
     )
     rows = [[phase, duration(taken)] for phase, taken in summary["seconds"].items()]
+    a_document = 1e3 * sum(summary["seconds"].values()) / summary["documents"]
+    rows.append(["a document", f"{a_document:.3g} ms"])
     rows.append(["model size", output.size_in_words(summary["bytes"])])
     output.print_table(rows, indent="  ")
     print_figures(summary["metrics"])

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from longtail.evaluation.report import Report
-from longtail.evaluation.wording import RARE_NOTE, counts_sentence, families, other_sentence
+from longtail.evaluation.wording import RARE_NOTE, cost_sentence, counts_sentence, families, other_sentence
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,6 +31,8 @@ def render(report: Report, console: Console) -> None:
     say("")
     console.print(_bins(report, report.equal_bins, "By five bins of about equal training volume", style))
     say(RARE_NOTE.format(k=report.bins_k))
+    if cost := cost_sentence(report):
+        say(cost)
 
 
 def _headline(report: Report, style: box.Box | None) -> Table:

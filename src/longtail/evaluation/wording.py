@@ -41,5 +41,17 @@ def other_sentence(report: Report) -> str:
     return f"{text}." if text else ""
 
 
+def cost_sentence(report: Report) -> str:
+    """What a prediction costs, where that is known: time a document in one call with many, size of the model."""
+    facts = []
+    seconds, documents = report.meta.get("seconds", {}).get("predict"), report.counts["documents"]
+    if seconds is not None and documents:
+        facts.append(f"prediction took {1e3 * seconds / documents:.3g} ms a document")
+    if "model_bytes" in report.meta:
+        facts.append(f"the model has {report.meta['model_bytes'] / 1e6:,.1f} MB")
+    text = ", ".join(facts)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
 def _many(n: int, noun: str) -> str:
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

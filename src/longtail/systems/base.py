@@ -6,6 +6,7 @@ so that a system is only its paper's ideas.
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -239,9 +240,15 @@ class System(ABC):
         test = test.relabelled(self.labels_.extended(test.labels.ids))
         widest = 0 if test.filtered is None else int(np.diff(test.filtered.indptr).max(initial=0))
         # Revealed labels never come back from ``predict``, so they need no room.
+        start = time.perf_counter()
         predictions = self.predict(test, k=max(*k, 10) + widest)
         return evaluate(
-            predictions, test, train_counts=self.label_counts_, n_train=self.facts_.documents, k=tuple(k)
+            predictions,
+            test,
+            train_counts=self.label_counts_,
+            n_train=self.facts_.documents,
+            k=tuple(k),
+            extra={"seconds": {"predict": round(time.perf_counter() - start, 3)}},
         )
 
     def export_encoders(self) -> list[Comparison]:
