@@ -55,6 +55,48 @@ def write_roberta(folder: Path) -> Path:
     return folder
 
 
+def write_distilbert(folder: Path) -> Path:
+    """A DistilBERT: its layers are called otherwise than BERT's, and there are no segments."""
+    transformers = pytest.importorskip("transformers")
+    config = transformers.DistilBertConfig(
+        vocab_size=len(WORDS), dim=WIDTH, n_layers=2, n_heads=2, hidden_dim=32, max_position_embeddings=PLACES
+    )
+    return _write_bert_like(transformers.DistilBertModel, config, folder)
+
+
+def write_mpnet(folder: Path) -> Path:
+    """An MPNet: its layers share what they know of distances between tokens."""
+    transformers = pytest.importorskip("transformers")
+    config = transformers.MPNetConfig(pad_token_id=0, **_bert_like(embedding=False))
+    return _write_bert_like(transformers.MPNetModel, config, folder)
+
+
+def write_albert(folder: Path) -> Path:
+    """An ALBERT: one layer that is run twice, and words of half its width."""
+    transformers = pytest.importorskip("transformers")
+    config = transformers.AlbertConfig(**_bert_like(embedding=True))
+    return _write_bert_like(transformers.AlbertModel, config, folder)
+
+
+def _bert_like(*, embedding: bool) -> dict[str, int]:
+    sizes = {
+        "vocab_size": len(WORDS),
+        "hidden_size": WIDTH,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 32,
+        "max_position_embeddings": PLACES,
+    }
+    return sizes | ({"embedding_size": WIDTH // 2} if embedding else {})
+
+
+def _write_bert_like(kind: Any, config: Any, folder: Path) -> Path:
+    transformers = pytest.importorskip("transformers")
+    _write(kind, config, folder)
+    transformers.BertTokenizer(vocab={word: i for i, word in enumerate(WORDS)}).save_pretrained(folder)
+    return folder
+
+
 def write_xlnet(folder: Path) -> Path:
     """An XLNet: text <sep> <cls>, padding in front."""
     transformers = pytest.importorskip("transformers")

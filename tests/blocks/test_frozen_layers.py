@@ -9,16 +9,25 @@ import numpy as np
 import pytest
 import torch
 
-from longtail.blocks.frozen_layers import FrozenLayers
+from longtail.blocks.frozen_layers import CannotBeCutError, FrozenLayers
 from longtail.blocks.transformer import Transformer, cls_states
 from longtail.errors import UsageError
 from longtail.text.pretrained import EncoderFolder
 from longtail.text.subwords import Subwords
-from tests.tiny_encoders import write_roberta, write_transformer, write_xlnet
+from tests.tiny_encoders import (
+    write_albert,
+    write_distilbert,
+    write_mpnet,
+    write_roberta,
+    write_transformer,
+    write_xlnet,
+)
 
 pytest.importorskip("transformers")
 KINDS: dict[str, Callable[[Path], Path]] = {
     "bert": write_transformer,
+    "distilbert": write_distilbert,
+    "mpnet": write_mpnet,
     "roberta": write_roberta,
     "xlnet": write_xlnet,
 }
@@ -88,3 +97,18 @@ def test_nothing_is_kept_of_tokens_where_all_layers_are_frozen(transformer: Tran
 def test_more_layers_than_there_are_cannot_be_frozen(transformer: Transformer) -> None:
     with pytest.raises(UsageError, match="the encoder has 2 layers: 3"):
         FrozenLayers(transformer, 3)
+
+
+def test_an_encoder_whose_layers_are_one_is_not_cut(tmp_path: Path) -> None:
+    albert = Transformer.of(EncoderFolder.of(write_albert(tmp_path)), dropout=0.5).train()
+    with pytest.raises(CannotBeCutError, match="layers of a albert cannot be run apart"):
+        FrozenLayers(albert, 1)
+    assert albert.training
+    kept = FrozenLayers(albert, 2).keep(Subwords(albert.folder)(TEXTS))
+    assert kept.cls.shape == (4, 2, albert.width)
+
+
+def test_dropout_does_not_keep_an_encoder_from_being_cut(tmp_path: Path) -> None:
+    bert = Transformer.of(EncoderFolder.of(write_transformer(tmp_path)), dropout=0.5).train()
+    assert FrozenLayers(bert, 1).layers == 1
+    assert bert.training

@@ -16,11 +16,21 @@ from longtail.errors import MissingPackageError, ModelIntegrityError, UsageError
 from longtail.text.pretrained import EncoderFolder
 from longtail.text.subwords import Subwords, TokenRows
 from longtail.training.rows import RowTable
-from tests.tiny_encoders import WIDTH, write_roberta, write_transformer, write_xlnet
+from tests.tiny_encoders import (
+    WIDTH,
+    write_albert,
+    write_distilbert,
+    write_mpnet,
+    write_roberta,
+    write_transformer,
+    write_xlnet,
+)
 
 transformers = pytest.importorskip("transformers")
 KINDS: dict[str, Callable[[Path], Path]] = {
     "bert": write_transformer,
+    "distilbert": write_distilbert,
+    "mpnet": write_mpnet,
     "roberta": write_roberta,
     "xlnet": write_xlnet,
 }
@@ -52,7 +62,7 @@ def test_the_cls_of_the_last_layers_by_hand(folder: EncoderFolder) -> None:
     with torch.no_grad():
         states = transformer(tokens.take(np.arange(len(TEXTS))))
     assert len(states) == 3
-    number = {"bert": 2, "roberta": 0, "xlnet": 3}[folder.model_type]
+    number = {"roberta": 0, "xlnet": 3}.get(folder.model_type, 2)
     for layers in (1, 2, 5):
         found = cls_states(states, layers, last=folder.cls_last)
         assert found.shape == (len(TEXTS), min(layers, 2) * WIDTH)
@@ -146,3 +156,20 @@ def test_weights_of_another_kind_are_one_sentence(tmp_path: Path) -> None:
     (folder / "model.safetensors").write_bytes(b"abc")
     with pytest.raises(UsageError, match="cannot be read"):
         Transformer.of(EncoderFolder.of(folder))
+
+
+def test_what_layers_share_stays_as_it_is_with_the_lowest_of_them(tmp_path: Path) -> None:
+    """A state of a frozen layer that was kept would no longer be right otherwise."""
+    albert = Transformer.of(EncoderFolder.of(write_albert(tmp_path)))
+    albert.freeze(1)
+    assert not any(parameter.requires_grad for parameter in albert.parameters())
+
+
+def test_narrow_words_there_and_back(tmp_path: Path) -> None:
+    folder = EncoderFolder.of(write_albert(tmp_path))
+    albert = Transformer.of(folder).eval()
+    assert albert.words.shape[1] < albert.width
+    tokens = tokens_of(folder).take(np.arange(len(TEXTS)))
+    again = Transformer.from_arrays(folder, {name: array.copy() for name, array in albert.arrays().items()})
+    with torch.no_grad():
+        torch.testing.assert_close(again(tokens)[-1], albert(tokens)[-1], atol=0, rtol=0)

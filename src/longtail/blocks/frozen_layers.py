@@ -21,6 +21,8 @@ from longtail.text.subwords import Padded, TokenRows
 
 AT_ONCE = 64
 """Texts that are read together."""
+APART = 1e-3
+"""The most by which a number may differ between the encoder and its two parts."""
 
 Precision = Literal["float16", "float32"]
 
@@ -38,6 +40,10 @@ class Kept:
     border: np.ndarray | None
 
 
+class CannotBeCutError(UsageError):
+    """The layers of this kind of encoder cannot be run apart from each other."""
+
+
 class FrozenLayers:
     """A transformer cut in two: ``layers`` layers below the border, the others above.
 
@@ -50,7 +56,7 @@ class FrozenLayers:
                 f"the encoder has {transformer.layers} layers: {layers} of them cannot stay as they are"
             )
         self.transformer, self.layers = transformer, layers
-        self._upper = _upper(transformer, layers) if layers < transformer.layers else None
+        self._upper = _checked_upper(transformer, layers) if layers < transformer.layers else None
 
     def keep(
         self,
@@ -100,31 +106,61 @@ class FrozenLayers:
 class _Given(torch.nn.Module):
     """Stands where embeddings were: what comes in is what the layers see."""
 
-    def forward(self, *_: Any, inputs_embeds: torch.Tensor, **__: Any) -> torch.Tensor:
-        """As it is."""
-        return inputs_embeds
+    def forward(
+        self,
+        input_ids: torch.Tensor | None = None,
+        given: torch.Tensor | None = None,
+        *_: Any,
+        inputs_embeds: torch.Tensor | None = None,
+        **__: Any,
+    ) -> torch.Tensor | None:
+        """As it is; DistilBERT hands it over by place, the others by name."""
+        return given if inputs_embeds is None else inputs_embeds
+
+
+def _checked_upper(transformer: Transformer, layers: int) -> Any:
+    """The library's module without what is below the border; it must give what the whole gives."""
+    mask = np.ones((2, 3), bool)
+    mask[1, 0 if transformer.folder.cls_last else -1] = False
+    tokens = Padded(np.arange(6).reshape(2, 3) % len(transformer.words), mask)
+    read, was_training = torch.from_numpy(mask), transformer.training
+    transformer.eval()
+    with torch.inference_mode():
+        # The library marks the layers whose states it hands out when a module first runs; marked twice, they would
+        # be handed out twice.
+        whole = transformer(tokens)
+        try:
+            upper = _upper(transformer, layers)
+            parts = transformer.run(upper, whole[layers], tokens)
+            same = len(parts) == len(whole) - layers and all(
+                torch.allclose(part[read], state[read], atol=APART)
+                for part, state in zip(parts[1:], whole[layers + 1 :], strict=True)
+            )
+        except (AttributeError, TypeError, ValueError, RuntimeError):
+            same = False
+    transformer.train(was_training)
+    if not same:
+        raise CannotBeCutError(
+            f"layers of a {transformer.folder.model_type} cannot be run apart from each other, and so not be kept"
+        )
+    return upper
 
 
 def _upper(transformer: Transformer, layers: int) -> Any:
-    """The library's module without what is below the border; the weights are shared."""
-    # The library marks the layers whose states it hands out when a module first runs; marked twice, they would be
-    # handed out twice.
-    with torch.inference_mode():
-        transformer(Padded(np.zeros((1, 3), np.int64), np.ones((1, 3), bool)))
+    """The upper part, its weights shared; AttributeError where the module has another shape."""
     model = _shared(transformer.model)
-    if transformer.folder.model_type == "xlnet":
-        model.layer = torch.nn.ModuleList(list(model.layer)[layers:])
-        return model
-    encoder = getattr(model, "encoder", None)
-    if not isinstance(getattr(encoder, "layer", None), torch.nn.ModuleList) or not hasattr(
-        model, "embeddings"
-    ):
-        raise UsageError(
-            f"layers of a {transformer.folder.model_type} cannot be kept: switch the cache of frozen layers off"
-        )
-    model.embeddings = _Given()
-    model.encoder = _shared(encoder)
-    model.encoder.layer = torch.nn.ModuleList(list(model.encoder.layer)[layers:])
+    # XLNet's words are its only embeddings, and stand beside the module already.
+    if transformer.folder.model_type != "xlnet":
+        if not hasattr(model, "embeddings"):
+            raise AttributeError("embeddings")
+        model.embeddings = _Given()
+    holder = model
+    for name in ("encoder", "transformer"):
+        if isinstance(getattr(model, name, None), torch.nn.Module):
+            holder = _shared(getattr(model, name))
+            setattr(model, name, holder)
+    name = "layer" if hasattr(holder, "layer") else "layers"
+    setattr(holder, name, torch.nn.ModuleList(list(getattr(holder, name))[layers:]))
     return model
 
 

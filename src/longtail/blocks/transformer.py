@@ -60,7 +60,8 @@ class Transformer(torch.nn.Module):
         with _reading(folder) as library, torch.device("meta"):
             made = cls(folder, library.AutoModel.from_config(_config(library, folder, 0.0)))
         words = arrays.get(WORDS)
-        if words is None or words.ndim != 2 or words.shape[1] != folder.width:
+        # ALBERT's words are narrower than its layers: the settings say how wide they are.
+        if words is None or words.ndim != 2 or words.shape[1] != made.words.shape[1]:
             raise ModelIntegrityError("the encoder's word embeddings are missing or have another width")
         made.words = torch.from_numpy(np.require(words, np.float32, ["C", "W"]))
         rest = {name: array for name, array in arrays.items() if name != WORDS}
@@ -139,16 +140,20 @@ class Transformer(torch.nn.Module):
         return tuple(out.hidden_states)
 
     def freeze(self, layers: int) -> None:
-        """Keep the first ``layers`` layers (and what is below them) as they are; 0: only what is below."""
+        """Keep the first ``layers`` layers (and what is below them) as they are; 0: only what is below.
+
+        With all layers, what comes after them stays too.
+        """
+        learning = layers < self.layers
         for name, parameter in self.model.named_parameters():
-            parameter.requires_grad_(self._layer_of(name) > layers)
+            parameter.requires_grad_(learning and self._layer_of(name) > layers)
 
     def depth_of(self, name: str) -> int:
         """Layers between a parameter of the module and the output: 0 for the last layer's."""
         return self.layers - min(self.layers, self._layer_of(name.removeprefix("model.")))
 
     def _layer_of(self, name: str) -> int:
-        """0: embeddings; 1 to ``layers``: that layer; above: what comes after all of them."""
+        """0: embeddings, and what all layers share; 1 to ``layers``: that layer; above: what comes after them."""
         parts = name.split(".")
         for kind in ("layer", "layers", "h", "block"):
             if (
@@ -157,7 +162,8 @@ class Transformer(torch.nn.Module):
                 and parts[parts.index(kind) + 1].isdigit()
             ):
                 return int(parts[parts.index(kind) + 1]) + 1
-        return 0 if "embeddings" in parts or "mask_emb" in parts else self.layers + 1
+        # What layers share (distances in MPNet and DeBERTa, all of ALBERT) changes the lowest of them too.
+        return self.layers + 1 if parts[0].startswith("final") else 0
 
     def _fill_buffers(self) -> None:
         """Buffers that no file keeps (numbers of positions) are made by the library where there is memory."""

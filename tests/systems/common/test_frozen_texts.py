@@ -15,7 +15,7 @@ from longtail.text.pretrained import EncoderFolder
 from longtail.text.subwords import Subwords
 from longtail.training.rows import RowTable
 from longtail.training.train_config import TrainConfig
-from tests.tiny_encoders import write_transformer
+from tests.tiny_encoders import write_albert, write_transformer
 
 pytest.importorskip("transformers")
 TEXTS = ["red apples", "pear", "green apple red pear red"]
@@ -79,3 +79,17 @@ def test_without_a_cache_nothing_is_kept(encoder: Transformer) -> None:
     assert not texts.keeps
     states = texts.states(np.array([0]), CPU)
     assert states[0].shape[1] > 1
+
+
+def test_layers_that_cannot_be_kept_are_computed(tmp_path: Path) -> None:
+    albert = Transformer.of(EncoderFolder.of(write_albert(tmp_path))).eval()
+    tokens, run = Subwords(albert.folder)(TEXTS), Run()
+    texts = FrozenTexts(albert, tokens, RowTable(albert.words, frozen=True), 1, "float32", run)
+    assert not texts.keeps
+    (said,) = run.messages
+    assert said.endswith("those that do not learn are computed at each step")
+    texts.read()
+    with torch.no_grad():
+        torch.testing.assert_close(
+            texts.states(np.array([1]), CPU)[-1], albert(tokens.take(np.array([1])))[-1]
+        )

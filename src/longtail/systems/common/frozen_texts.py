@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import torch
 
-from longtail.blocks.frozen_layers import FrozenLayers, Kept, Precision
+from longtail.blocks.frozen_layers import CannotBeCutError, FrozenLayers, Kept, Precision
 from longtail.blocks.transformer import States, Transformer
 from longtail.run import Run
 from longtail.text.subwords import TokenRows
@@ -50,7 +50,14 @@ class FrozenTexts:
         self._kept: Kept | None = None
         if layers is not None:
             encoder.freeze(layers)
-            self._frozen = None if keep == "none" else FrozenLayers(encoder, layers)
+            self._frozen = None if keep == "none" else self._cut(layers)
+
+    def _cut(self, layers: int) -> FrozenLayers | None:
+        try:
+            return FrozenLayers(self.encoder, layers)
+        except CannotBeCutError as error:
+            self.run.say(f"{error}: those that do not learn are computed at each step")
+            return None
 
     @property
     def keeps(self) -> bool:
