@@ -4,8 +4,10 @@ One row a variant; the settings that are not named are the defaults of `linear`.
 """
 
 from collections.abc import Sequence
+from typing import cast
 
 from benchmarks import variants
+from longtail.systems.linear import LinearTree
 
 PLAIN = ["text.ngrams=[1, 1]", "text.char_ngrams=none", "text.sublinear_tf=false"]
 VARIANTS: variants.Variants = {
@@ -21,11 +23,12 @@ VARIANTS: variants.Variants = {
     "default": [],
 }
 
+COLUMNS: variants.Measures = {"columns": lambda model, _: f"{cast(LinearTree, model).width_:,}"}
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the options and print the table."""
-    columns = ("columns", "width_")
-    variants.main("feature_choice", __doc__, "linear", VARIANTS, measure=columns, arguments=arguments)
+    variants.main("feature_choice", __doc__, "linear", VARIANTS, measures=COLUMNS, arguments=arguments)
 
 
 if __name__ == "__main__":

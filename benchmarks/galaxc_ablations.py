@@ -5,20 +5,17 @@ so that it does not cover what a part does. Each row has the shares of right lab
 embedding: by initial embeddings, and by what the row's shortlist uses.
 """
 
-import argparse
-import time
 from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from benchmarks.variants import FIGURES, Variants
-from longtail.config import merge, parse_overrides
-from longtail.data import read_folder
+from benchmarks import variants
+from benchmarks.variants import Variants
 from longtail.metrics.topk import recall
 from longtail.shortlist.ann import AnnIndex
-from longtail.systems import create
+from longtail.systems.base import System
 from longtail.systems.galaxc.folded import Queries
 from longtail.systems.galaxc.system import Galaxc
 from longtail.types import Dataset
@@ -52,16 +49,26 @@ VARIANTS: Variants = {
 }
 
 
-def recall_at_100(model: Galaxc, valid: Dataset) -> tuple[float, float]:
-    """Percent of right labels among 100 by initial embeddings, and by the embeddings of the shortlist."""
-    valid = valid.relabelled(model.labels_.extended(valid.labels.ids))
-    Y = csr_array(valid.Y[:, : len(model.labels_)])
-    X, vectors = model._embedded(valid.documents)
-    folded = model.folded_
-    first, _ = AnnIndex.build(folded.label_vectors).search(vectors, 100)
-    seen = folded.look(Queries(X, vectors, np.full(len(vectors), -1)))
-    second, _ = folded.labels.search(folded.query(seen), 100)
-    return 100 * pooled_recall(first, Y), 100 * pooled_recall(second, Y)
+def recall_by_initial(model: System, valid: Dataset) -> str:
+    """Percent of right labels among the 100 of nearest initial embedding."""
+    Y, queries = _asked(model, valid)
+    found, _ = AnnIndex.build(cast(Galaxc, model).folded_.label_vectors).search(queries.vectors, 100)
+    return f"{100 * pooled_recall(found, Y):.1f}"
+
+
+def recall_by_shortlist(model: System, valid: Dataset) -> str:
+    """Percent of right labels among 100 by the embeddings of the shortlist."""
+    Y, queries = _asked(model, valid)
+    folded = cast(Galaxc, model).folded_
+    found, _ = folded.labels.search(folded.query(folded.look(queries)), 100)
+    return f"{100 * pooled_recall(found, Y):.1f}"
+
+
+def _asked(model: System, valid: Dataset) -> tuple[csr_array, Queries]:
+    galaxc = cast(Galaxc, model)
+    valid = valid.relabelled(galaxc.labels_.extended(valid.labels.ids))
+    X, vectors = galaxc._embedded(valid.documents)
+    return csr_array(valid.Y[:, : len(galaxc.labels_)]), Queries(X, vectors, np.full(len(vectors), -1))
 
 
 def pooled_recall(labels: np.ndarray, Y: csr_array) -> float:
@@ -72,31 +79,12 @@ def pooled_recall(labels: np.ndarray, Y: csr_array) -> float:
     return float((each * sizes[some]).sum() / sizes.sum())
 
 
+MEASURES: variants.Measures = {"initial recall@100": recall_by_initial, "recall@100": recall_by_shortlist}
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the options and print the table."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.galaxc_ablations", description=__doc__)
-    parser.add_argument("--data", required=True, help="a folder with train and valid")
-    parser.add_argument("--fields", default="title,text", help="title, text or title,text")
-    parser.add_argument(
-        "--variants", default=";".join(VARIANTS), help="names of variants, with ; between them"
-    )
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of them all"
-    )
-    options = parser.parse_args(arguments)
-    parts = read_folder(options.data, parts=("train", "valid"))
-    headings = ["variant", *FIGURES, "initial recall@100", "recall@100", "train s"]
-    print("| " + " | ".join(headings) + " |\n" + "|---" * len(headings) + "|", flush=True)
-    for name in options.variants.split(";"):
-        settings = parse_overrides([*options.set, *VARIANTS[name]])
-        model = cast(Galaxc, create("galaxc", merge({"fields": options.fields.split(",")}, settings)))
-        start = time.perf_counter()
-        model.fit(parts["train"], valid=parts["valid"])
-        seconds = time.perf_counter() - start
-        figures = model.evaluate(parts["valid"]).figures
-        cells = [f"{figures[figure]['value']:.2f}" for figure in FIGURES]
-        cells += [f"{share:.1f}" for share in recall_at_100(model, parts["valid"])]
-        print(f"| {name} | {' | '.join(cells)} | {seconds:.0f} |", flush=True)
+    variants.main("galaxc_ablations", __doc__, "galaxc", VARIANTS, measures=MEASURES, arguments=arguments)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import argparse
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -10,11 +10,15 @@ from longtail.config import merge, parse_overrides
 from longtail.data import read_folder
 from longtail.systems import create
 from longtail.systems.base import System
+from longtail.types import Dataset
 
 FIGURES = ("P@1", "P@5", "PSP@1", "PSP@5", "R@10")
 
 Variants = Mapping[str, list[str]]
 """Name -> settings as on the command line."""
+
+Measures = Mapping[str, Callable[[System, Dataset], str]]
+"""Further columns: heading -> the cell of a trained system and the validation documents."""
 
 
 def rows(
@@ -24,21 +28,22 @@ def rows(
     variants: Variants,
     *,
     common: Sequence[str] = (),
-    measure: tuple[str, str] | None = None,
+    measures: Measures | None = None,
     documents: int | None = None,
 ) -> list[str]:
     """The Markdown rows, each printed as soon as it is known.
 
     Args:
         common: settings of every variant.
-        measure: a heading and the learned attribute that stands below it.
+        measures: what stands behind the figures.
         documents: so many training documents at most, drawn at random; None: all.
     """
     parts = read_folder(data, parts=("train", "valid"))
     train = parts["train"]
     if documents is not None and documents < len(train):
         train = train.take(np.sort(np.random.default_rng(0).choice(len(train), documents, replace=False)))
-    headings = ["variant", *FIGURES, *(measure[:1] if measure else ()), "train s", "train CPU s"]
+    measures = measures or {}
+    headings = ["variant", *FIGURES, *measures, "train s", "train CPU s"]
     lines = ["| " + " | ".join(headings) + " |", "|---" * len(headings) + "|"]
     print("\n".join(lines), flush=True)
     for name, settings in variants.items():
@@ -48,15 +53,10 @@ def rows(
         spent = f"{time.perf_counter() - wall:.0f} | {time.process_time() - cpu:.0f}"
         figures = model.evaluate(parts["valid"]).figures
         cells = [f"{figures[figure]['value']:.2f}" for figure in FIGURES]
-        if measure:
-            cells.append(_shown(model, measure[1]))
+        cells += [cell(model, parts["valid"]) for cell in measures.values()]
         lines.append(f"| {name} | {' | '.join(cells)} | {spent} |")
         print(lines[-1], flush=True)
     return lines
-
-
-def _shown(model: System, attribute: str) -> str:
-    return f"{getattr(model, attribute, 0):,}"
 
 
 def main(
@@ -65,7 +65,7 @@ def main(
     system: str,
     variants: Variants,
     *,
-    measure: tuple[str, str] | None = None,
+    measures: Measures | None = None,
     arguments: Sequence[str] | None = None,
 ) -> None:
     """Read the options of a table and print it."""
@@ -87,6 +87,6 @@ def main(
         options.fields.split(","),
         chosen,
         common=options.set,
-        measure=measure,
+        measures=measures,
         documents=options.documents,
     )

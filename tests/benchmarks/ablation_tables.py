@@ -22,7 +22,8 @@ def table_has_a_row_a_variant(
     settings: list[str],
     folder: Path,
     capsys: pytest.CaptureFixture[str],
-) -> None:
+) -> list[str]:
+    """Gives the lines of the table."""
     write(catalogue.build("synthetic", n_labels=60), folder / "data")
     arguments = ["--data", str(folder / "data"), "--variants", ";".join(chosen), "--documents", "50"]
     with threads.limit(1):
@@ -30,3 +31,4 @@ def table_has_a_row_a_variant(
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(" | ")[0] for line in lines[2:]] == [f"| {name}" for name in chosen]
     assert all(0 <= float(cell) <= 100 for line in lines[2:] for cell in line.split(" | ")[1:6])
+    return lines

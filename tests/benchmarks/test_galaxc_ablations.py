@@ -3,15 +3,13 @@ import pytest
 from scipy.sparse import csr_array
 
 from benchmarks.galaxc_ablations import VARIANTS, main, pooled_recall
-from longtail import threads
 from longtail.config import parse_overrides
-from longtail.data import catalogue, write
 from longtail.systems import create
+from tests.benchmarks.ablation_tables import table_has_a_row_a_variant
 
 TINY = [
-    part
-    for stage in ("initial.embed", "initial.rank", "stages.joint")
-    for part in ("--set", f"{stage}.epochs=1")
+    "width=8",
+    *(f"{stage}.epochs=1" for stage in ("initial.embed", "initial.rank", "stages.joint")),
 ]
 
 
@@ -26,19 +24,7 @@ def test_recall_counts_every_pair() -> None:
 
 
 def test_a_table_with_a_row_a_variant(tmp_path, capsys) -> None:
-    write(catalogue.build("synthetic", n_labels=60), tmp_path / "data")
-    with threads.limit(1):
-        main(
-            [
-                "--data",
-                str(tmp_path / "data"),
-                "--variants",
-                "ANN alone;no attention",
-                "--set",
-                "width=8",
-                *TINY,
-            ]
-        )
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split(" | ")[0] for line in lines[2:]] == ["| ANN alone", "| no attention"]
-    assert all(0 <= float(cell) <= 100 for line in lines[2:] for cell in line.split(" | ")[1:8])
+    lines = table_has_a_row_a_variant(main, ["ANN alone", "no attention"], TINY, tmp_path, capsys)
+    headings = lines[0].split(" | ")
+    for name in ("initial recall@100", "recall@100"):
+        assert all(0 <= float(line.split(" | ")[headings.index(name)]) <= 100 for line in lines[2:])
