@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -128,3 +129,13 @@ def _write_tokenizer(
     numbers = [(token, words.index(token)) for token in special]
     tokenizer.post_processor = TemplateProcessing(single=template, special_tokens=numbers)
     tokenizer.save(str(folder / "tokenizer.json"))
+
+
+KINDS: dict[str, Callable[[Path], Path]] = {
+    "bert": write_transformer,
+    "distilbert": write_distilbert,
+    "mpnet": write_mpnet,
+    "roberta": write_roberta,
+    "xlnet": write_xlnet,
+}
+"""Encoders of two layers, by kind; ALBERT, which has one that is run twice, stands apart."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,23 +13,9 @@ from longtail.blocks.transformer import Transformer, cls_states
 from longtail.errors import UsageError
 from longtail.text.pretrained import EncoderFolder
 from longtail.text.subwords import Subwords
-from tests.tiny_encoders import (
-    write_albert,
-    write_distilbert,
-    write_mpnet,
-    write_roberta,
-    write_transformer,
-    write_xlnet,
-)
+from tests.tiny_encoders import KINDS, write_albert, write_transformer
 
 pytest.importorskip("transformers")
-KINDS: dict[str, Callable[[Path], Path]] = {
-    "bert": write_transformer,
-    "distilbert": write_distilbert,
-    "mpnet": write_mpnet,
-    "roberta": write_roberta,
-    "xlnet": write_xlnet,
-}
 TEXTS = ["red apples", "pear", "", "green apple red pear red"]
 CPU = torch.device("cpu")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +15,9 @@ from longtail.errors import MissingPackageError, ModelIntegrityError, UsageError
 from longtail.text.pretrained import EncoderFolder
 from longtail.text.subwords import Subwords, TokenRows
 from longtail.training.rows import RowTable
-from tests.tiny_encoders import (
-    WIDTH,
-    write_albert,
-    write_distilbert,
-    write_mpnet,
-    write_roberta,
-    write_transformer,
-    write_xlnet,
-)
+from tests.tiny_encoders import KINDS, WIDTH, write_albert, write_transformer
 
 transformers = pytest.importorskip("transformers")
-KINDS: dict[str, Callable[[Path], Path]] = {
-    "bert": write_transformer,
-    "distilbert": write_distilbert,
-    "mpnet": write_mpnet,
-    "roberta": write_roberta,
-    "xlnet": write_xlnet,
-}
 TEXTS = ["red apples", "pear", "", "green apple red pear red", "tree"]
 
 

@@ -42,6 +42,7 @@ def test_json_and_quiet(call: Call, train_only: Path, tmp_path: Path) -> None:
     summary = json.loads(answer.out)
     assert (summary["documents"], summary["labels"], summary["system"]) == (20, 6, "dummy")
     assert set(summary["seconds"]) == {"read", "count", "save"}
+    assert summary["ms_a_document"] > 0
     assert summary["bytes"] == sum(file.stat().st_size for file in (tmp_path / "m").iterdir())
     assert answer.err == ""
     silent = call("train", train_only, "-o", tmp_path / "n", "--system", "dummy", "-q")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -74,11 +75,14 @@ def command(
                 place, format=format_, options=options.read_options(columns), parts=("train", "valid")
             )
         with checkpoints_of(run, session, name):
+            start = time.perf_counter()
             trained = untrained.fit(sets["train"], valid=sets.get("valid"), run=run)
+            # Phases may be parts of others, so their seconds do not add up to this.
+            learning = time.perf_counter() - start
             with run.phase("save"):
                 trained.save(model, force=force)
     session.written = True
-    summary = summarise(trained, model, run.seconds)
+    summary = summarise(trained, model, run.seconds, learning)
     if as_json:
         output.print_json(summary)
     elif not session.quiet:
@@ -132,8 +136,8 @@ def gather_settings(
     return system or named, settings
 
 
-def summarise(system: System, path: str, seconds: dict[str, float]) -> dict[str, Any]:
-    """What was learnt, as plain data."""
+def summarise(system: System, path: str, seconds: dict[str, float], learning: float) -> dict[str, Any]:
+    """What was learnt, as plain data; ``learning`` is how long that took in all."""
     counts = system.label_counts_
     return {
         "model": path,
@@ -143,6 +147,7 @@ def summarise(system: System, path: str, seconds: dict[str, float]) -> dict[str,
         "labels_seen": int((counts > 0).sum()),
         "bytes": output.bytes_below(Path(path)),
         "seconds": {phase: round(taken, 3) for phase, taken in seconds.items()},
+        "ms_a_document": round(1e3 * learning / system.facts_.documents, 4),
         "metrics": dict(system.facts_.metrics),
     }
 
@@ -156,8 +161,7 @@ def _print(summary: dict[str, Any]) -> None:
         f"(of {summary['labels']:,}) from {summary['documents']:,} documents"
     )
     rows = [[phase, duration(taken)] for phase, taken in summary["seconds"].items()]
-    a_document = 1e3 * sum(summary["seconds"].values()) / summary["documents"]
-    rows.append(["a document", f"{a_document:.3g} ms"])
+    rows.append(["a document", f"{summary['ms_a_document']:.3g} ms"])
     rows.append(["model size", output.size_in_words(summary["bytes"])])
     output.print_table(rows, indent="  ")
     print_figures(summary["metrics"])
