@@ -155,9 +155,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     for system in options.systems.split(","):
         found = measure(system, options)
-        print(
-            json.dumps({k: round(v, 3) if isinstance(v, float) else v for k, v in found.items()}), flush=True
-        )
+        # Four digits of each number, however small it is.
+        shown = {name: float(f"{v:.4g}") if isinstance(v, float) else v for name, v in found.items()}
+        print(json.dumps(shown), flush=True)
 
 
 if __name__ == "__main__":
