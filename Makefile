@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo test slow lint format clean
+.PHONY: help setup demo test slow docs lint format clean
 
 help:
 	@echo "make demo    set up, generate data, train, evaluate, show predictions"
 	@echo "make test    set up, run the test suite"
 	@echo "make slow    the tests that take minutes"
+	@echo "make docs    update the tables of settings in docs/"
 	@echo "make lint    ruff, mypy, import-linter, codespell"
 	@echo "make format  format the code"
 	@echo "make clean   remove what the targets above made"
@@ -29,7 +30,7 @@ $(READY): requirements.lock pyproject.toml
 
 demo: $(READY)
 	$(BIN)/longtail data synthetic --labels 2000 -o .demo/data --force
-	$(BIN)/longtail train .demo/data -o .demo/model --force
+	$(BIN)/longtail train .demo/data -o .demo/model --budget 30s --force
 	$(BIN)/longtail evaluate .demo/model .demo/data --html .demo/report.html --force
 	$(BIN)/python examples/show_predictions.py .demo/model .demo/data
 	@echo "The report with plots: .demo/report.html"
@@ -39,6 +40,9 @@ test: $(READY)
 
 slow: $(READY)
 	$(BIN)/python -m pytest -m slow
+
+docs: $(READY)
+	$(BIN)/python -m longtail.cli.docs_tables docs
 
 lint: $(READY)
 	$(BIN)/ruff check src tests benchmarks examples

@@ -100,7 +100,7 @@ def _features(
         return X, X_test, {"kind": "given with the data, rows scaled to length one"}
 
     from longtail import config
-    from longtail.systems.linear import LinearTree
+    from longtail.systems.linear.system import LinearTree
     from longtail.text.tfidf import TfidfFeatures
 
     # The features that `linear` has by default, unless told otherwise.

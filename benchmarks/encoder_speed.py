@@ -29,14 +29,9 @@ from longtail.systems.gudn.system import Gudn
 from longtail.systems.xgrank.system import Xgrank
 from longtail.text.pretrained import EncoderFolder
 from longtail.text.subwords import Padded, Subwords
-from longtail.training.surroundings import torch_threads
+from longtail.training.runtime import torch_threads
 from longtail.types import Dataset, Documents
 
-ALONE_SETTINGS: dict[str, dict[str, Any]] = {
-    "xgrank": {"score": "ranker", "calibrate": "none"},
-    "gudn": {"score": "classifier"},
-}
-"""Of an epoch that nothing but the network learns in, by system."""
 AT_ONCE = 64
 """Texts that the bare encoder reads together."""
 ALONE = 100
@@ -63,10 +58,10 @@ def recorded() -> Iterator[list[Padded]]:
 
 def learn(settings: dict[str, Any], system: str, train: Dataset, encoder: Transformer) -> dict[str, float]:
     """Seconds of an epoch of a system, and of the encoder alone on its batches."""
-    whole = {"encoder": {"frozen": None}, "train": {"epochs": 1}, "linear": False, "lexical": 0}
+    whole = {"encoder": {"frozen": None}, "train": {"epochs": 1}}
     run = Run()
     with recorded() as batches:
-        create(system, merge(merge(settings, whole), ALONE_SETTINGS[system])).fit(train, run=run)
+        create(system, merge(settings, whole)).fit(train, run=run)
     words = encoder.words.clone().requires_grad_()
     encoder.train()
     with torch_threads():
@@ -137,9 +132,9 @@ def measure(system: str, options: argparse.Namespace) -> dict[str, Any]:
 
 def _encoder_of(model: System) -> PooledCls:
     if isinstance(model, Xgrank):
-        return model.folded_.members[0].reader.pooled
+        return model.predictor_.models[0].pooled
     assert isinstance(model, Gudn)
-    return model.reader_.pooled
+    return model.encoder_.pooled
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

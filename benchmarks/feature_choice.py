@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from benchmarks import variants
-from longtail.systems.linear import LinearTree
+from longtail.systems.linear.system import LinearTree
 
 PLAIN = ["text.ngrams=[1, 1]", "text.char_ngrams=none", "text.sublinear_tf=false"]
 VARIANTS: variants.Variants = {

@@ -12,7 +12,7 @@ from longtail.systems import create
 from longtail.systems.base import System
 from longtail.types import Dataset
 
-FIGURES = ("P@1", "P@5", "PSP@1", "PSP@5", "R@10")
+METRICS = ("P@1", "P@5", "PSP@1", "PSP@5", "R@10")
 
 Variants = Mapping[str, list[str]]
 """Name -> settings as on the command line."""
@@ -35,7 +35,7 @@ def rows(
 
     Args:
         common: settings of every variant.
-        measures: what stands behind the figures.
+        measures: further columns behind the metrics.
         documents: so many training documents at most, drawn at random; None: all.
     """
     parts = read_folder(data, parts=("train", "valid"))
@@ -43,7 +43,7 @@ def rows(
     if documents is not None and documents < len(train):
         train = train.take(np.sort(np.random.default_rng(0).choice(len(train), documents, replace=False)))
     measures = measures or {}
-    headings = ["variant", *FIGURES, *measures, "train s", "train CPU s"]
+    headings = ["variant", *METRICS, *measures, "train s", "train CPU s"]
     lines = ["| " + " | ".join(headings) + " |", "|---" * len(headings) + "|"]
     print("\n".join(lines), flush=True)
     for name, settings in variants.items():
@@ -51,8 +51,8 @@ def rows(
         wall, cpu = time.perf_counter(), time.process_time()
         model.fit(train, valid=parts["valid"] if model.capabilities.validation else None)
         spent = f"{time.perf_counter() - wall:.0f} | {time.process_time() - cpu:.0f}"
-        figures = model.evaluate(parts["valid"]).figures
-        cells = [f"{figures[figure]['value']:.2f}" for figure in FIGURES]
+        found = model.evaluate(parts["valid"]).metrics
+        cells = [f"{found[name]['value']:.2f}" for name in METRICS]
         cells += [cell(model, parts["valid"]) for cell in measures.values()]
         lines.append(f"| {name} | {' | '.join(cells)} | {spent} |")
         print(lines[-1], flush=True)

@@ -16,7 +16,7 @@ from longtail.config import merge, parse_overrides
 from longtail.data import read_folder, warm_start
 from longtail.systems import create
 
-FIGURES = ("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5", "R@10")
+METRICS = ("P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5", "R@10")
 
 
 def measure(
@@ -27,11 +27,11 @@ def measure(
     start = time.perf_counter()
     model.fit(parts.train, valid=valid if model.capabilities.validation else None)
     seconds = time.perf_counter() - start
-    figures = model.evaluate(parts.test).figures
+    found = model.evaluate(parts.test).metrics
     return {
         "system": name,
         "uses revealed": model.capabilities.revealed_labels,
-        **{figure: figures[figure]["value"] for figure in FIGURES},
+        **{metric: found[metric]["value"] for metric in METRICS},
         "train s": seconds,
     }
 
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     data = read_folder(options.data)
     parts = warm_start.protocol(data["train"], data["test"], seed=options.seed, inductive=options.inductive)
-    headings = ["system", "uses revealed", *FIGURES, "train s"]
+    headings = ["system", "uses revealed", *METRICS, "train s"]
     print("| " + " | ".join(headings) + " |\n" + "|---" * len(headings) + "|", flush=True)
     rows = []
     for name in options.systems.split(","):

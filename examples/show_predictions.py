@@ -1,4 +1,4 @@
-"""Show what a model says about a few texts: python examples/show_predictions.py MODEL DATA."""
+"""Show the predictions of a model for a few texts: python examples/show_predictions.py MODEL DATA."""
 
 import sys
 import textwrap
@@ -13,17 +13,17 @@ SHOWN = 6
 
 
 def main(model_path: str, data_path: str) -> None:
-    """Tag the first documents of the test part and mark the labels that a person gave them too."""
+    """Predict the first documents of the test part and mark the labels that they have."""
     model = longtail.load(model_path)
     test = read(data_path, part="test", labels=model.labels_)
     documents = test.documents[:SHOWN]
     answer = model.predict(documents, k=3)
 
-    table = Table(title="Predictions (✓: the document really has this label)")
+    table = Table(title="Predictions (✓: right)")
     table.add_column("text")
     table.add_column("label", no_wrap=True)
     table.add_column("score", justify="right")
-    table.add_column("seen", justify="right")
+    table.add_column("n", justify="right")
     for i, text in enumerate(documents.joined(model.config.fields)):
         true = set(test.Y[[i]].indices)
         shown = textwrap.wrap(text, 36, max_lines=3)
@@ -34,7 +34,7 @@ def main(model_path: str, data_path: str) -> None:
                 line = shown[rank] if rank < len(shown) else ""
                 table.add_row(line, f"{mark} {name}", f"{score:.2f}", str(model.label_counts_[label]))
         table.add_section()
-    table.caption = "seen: how many training documents have the label"
+    table.caption = "n: training documents of the label"
     Console().print(table)
 
 

@@ -58,6 +58,11 @@ def parts_of(data: Dataset) -> Parts:
     )
 
 
+def words_of(n_labels: int) -> tuple[str, ...]:
+    """All words that planted data with so many labels can have."""
+    return tuple(_word(number) for number in range(3 * n_labels + NOISE_WORDS))
+
+
 def _word(number: int) -> str:
     """The word with this number: distinct numbers give distinct words of one length."""
     base = len(SYLLABLES)

@@ -1,6 +1,8 @@
 """Configuration: dataclasses from and to nested dicts, TOML files and dotted overrides."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
@@ -8,7 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longtail.config import from_dict, merge, parse_overrides, read_toml, to_dict
+from longtail.config import (
+    at_least_one,
+    at_least_zero,
+    from_dict,
+    merge,
+    parse_overrides,
+    read_toml,
+    refuse_renamed,
+    shares,
+    to_dict,
+    with_new_names,
+)
 from longtail.errors import ConfigError
 
 
@@ -285,3 +298,64 @@ def test_a_table_lies_over_the_default_of_its_field() -> None:
     Outer.__annotations__["inner"] = Inner
     assert from_dict(Outer, {"inner": {"b": 3}}) == Outer(Inner(a=10, b=3))
     assert from_dict(Outer, {}) == Outer(Inner(a=10, b=20))
+
+
+def test_saved_settings_take_their_new_names() -> None:
+    renamed = {"tree.members": "tree.trees", "width": "network.width", "score": "train an ensemble"}
+    saved = {"tree": {"members": 2, "arity": 4}, "width": 3, "score": "learnt"}
+    expected = {"tree": {"trees": 2, "arity": 4}, "network": {"width": 3}, "score": "learnt"}
+    assert with_new_names(saved, renamed) == expected
+    assert saved["tree"] == {"members": 2, "arity": 4}
+    assert with_new_names({"tree": 1}, renamed) == {"tree": 1}
+
+
+# --- former names -------------------------------------------------------------------------------------------
+
+RENAMED = {"tree.leaf": "tree.leaf_size", "score": "train the system 'ensemble' instead"}
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            {"tree": {"leaf": 3}},
+            "there is no setting 'tree.leaf' any more: it is called 'tree.leaf_size' now",
+        ),
+        ({"score": None}, "there is no setting 'score' any more: train the system 'ensemble' instead"),
+    ],
+)
+def test_a_former_name_is_refused_with_its_successor(data: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        refuse_renamed(data, RENAMED)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "data",
+    [{}, {"tree": {"leaf_size": 3}}, {"tree": 3}, {"tree": "leaf"}, {"leaf": 3}, {"tree": {"score": 1}}],
+)
+def test_other_settings_are_not_refused(data: dict[str, Any]) -> None:
+    refuse_renamed(data, RENAMED)
+
+
+# --- ranges -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("check", "fine", "wrong"),
+    [
+        (at_least_one, (1, 7, 1.0), 0),
+        (at_least_one, (1,), -3),
+        (at_least_zero, (0, 0.5), -0.1),
+        (shares, (0, 0.3, 1), 1.1),
+        (shares, (0, 1), -0.1),
+        (shares, (0, 1), float("nan")),
+    ],
+)
+def test_the_first_setting_out_of_range_is_named(
+    check: Callable[..., None], fine: tuple[float, ...], wrong: float
+) -> None:
+    for value in fine:
+        check(SimpleNamespace(size=value, other=wrong), "size")
+    with pytest.raises(ConfigError, match=f"'other' must be .* not {wrong}"):
+        check(SimpleNamespace(size=fine[0], other=wrong), "size", "other")

@@ -375,3 +375,11 @@ class TestTopK:
             TopK(np.zeros((1, 2)), np.zeros((2, 1)))
         with pytest.raises(UsageError, match=r"must be one \[n, k\] shape"):
             TopK(np.zeros(2), np.zeros(2))
+
+
+def test_labels_alone_are_a_data_set() -> None:
+    data = Dataset.from_labels({"a": "apple", "b": ""})
+    assert (len(data), data.labels.ids, data.labels.texts) == (0, ["a", "b"], ["apple", ""])
+    assert data.Y.shape == (0, 2)
+    assert data.fingerprint() == Dataset.from_labels(data.labels).fingerprint()
+    assert data.fingerprint() != Dataset.from_labels({"a": "apple", "b": "x"}).fingerprint()

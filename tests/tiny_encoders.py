@@ -13,8 +13,12 @@ WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "red", "green", "apple", 
 WIDTH, PLACES = 16, 24
 
 
-def write_transformer(folder: Path, words: tuple[str, ...] = WORDS) -> Path:
-    """A BERT in ``folder``, which is there; the test is left out where the library is not installed."""
+def write_transformer(folder: Path, words: tuple[str, ...] = WORDS, *, scale: float = 0.02) -> Path:
+    """A BERT in ``folder``, which is there; the test is left out where the library is not installed.
+
+    Args:
+        scale: standard deviation of its weights; with the library's own, all texts have nearly the same [CLS].
+    """
     transformers = pytest.importorskip("transformers")
     config = transformers.BertConfig(
         vocab_size=len(words),
@@ -23,6 +27,7 @@ def write_transformer(folder: Path, words: tuple[str, ...] = WORDS) -> Path:
         num_attention_heads=2,
         intermediate_size=32,
         max_position_embeddings=PLACES,
+        initializer_range=scale,
     )
     _write(transformers.BertModel, config, folder)
     vocabulary = {word: i for i, word in enumerate(words)}
@@ -35,6 +40,14 @@ def write_syllables(folder: Path) -> Path:
     from tests.planted import SYLLABLES
 
     return write_transformer(folder, (*WORDS[:5], *SYLLABLES, *(f"##{syllable}" for syllable in SYLLABLES)))
+
+
+def write_planted(folder: Path, n_labels: int) -> Path:
+    """A BERT with a token per word of the planted data, whose [CLS] tell texts apart without any training."""
+    from tests.planted import SYLLABLES, words_of
+
+    syllables = (*SYLLABLES, *(f"##{syllable}" for syllable in SYLLABLES))
+    return write_transformer(folder, (*WORDS[:5], *syllables, *words_of(n_labels)), scale=0.3)
 
 
 def write_roberta(folder: Path) -> Path:

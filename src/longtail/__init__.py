@@ -1,4 +1,4 @@
-"""longtail: the few right labels out of a very large set, the rare ones included."""
+"""longtail: extreme multi-label text classification, rare labels included."""
 
 from __future__ import annotations
 
@@ -20,22 +20,33 @@ def fit(
     *,
     label_texts: Mapping[str, str] | Sequence[str] | None = None,
     system: str = "auto",
+    budget: str | float | None = None,
     **settings: Any,
 ) -> System:
     """Train on texts and their tags: ``longtail.fit(texts, tags).predict(["a new text"])``.
 
     Args:
-        texts: one string a document.
-        tags: a list of label ids a document, or a sparse matrix (documents x labels).
-        label_texts: the labels' own texts, where they have some.
-        system: a system's name; ``auto`` takes the one that suits the data.
-        settings: the system's settings, as in its configuration.
+        texts: one string per document.
+        tags: a list of label ids per document, or a sparse matrix (documents x labels).
+        label_texts: the texts of labels, where they have some.
+        system: the name of a system; ``auto`` chooses what suits the data, the installation and the budget.
+        budget: training time that ``auto`` may use: seconds, or "90s", "30m", "2h".
+        settings: the system's settings; those of a member of an ensemble by its name, ``eclare={"width": 512}``.
     """
-    from longtail.systems import create
+    from longtail.errors import UsageError
+    from longtail.systems import auto, create
+    from longtail.systems.auto_settings import create_auto
     from longtail.types import Dataset
 
-    name = "linear" if system == "auto" else system
-    return create(name, settings).fit(Dataset.from_texts(texts, tags, label_texts))
+    if system != "auto":
+        if budget is not None:
+            raise UsageError(
+                f"budget is for the system 'auto', which chooses by it: '{system}' is chosen already"
+            )
+        return create(system, settings).fit(Dataset.from_texts(texts, tags, label_texts))
+    seconds = None if budget is None else auto.budget_seconds(budget)
+    train = Dataset.from_texts(texts, tags, label_texts)
+    return create_auto(settings, train, budget_seconds=seconds)[0].fit(train)
 
 
 def load(path: str | Path) -> System:

@@ -5,6 +5,7 @@ An unknown key is an error that names the nearest field; a value of the wrong ty
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import difflib
 import tomllib
@@ -144,6 +145,10 @@ def _coerce(hint: Any, value: Any, where: str) -> Any:
         if len(kinds) != len(value):
             raise ConfigError(f"'{where}' must have {len(kinds)} values, not {len(value)}")
         return tuple(_coerce(kind, item, where) for kind, item in zip(kinds, value, strict=True))
+    if origin is dict:
+        if not isinstance(value, Mapping):
+            raise ConfigError(f"'{where}' is a table of settings, not {value!r}")
+        return {key: _coerce(args[1], item, f"{where}.{key}") for key, item in value.items()}
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if hint in (int, float, str, bool) and type(value) is hint:
@@ -162,3 +167,60 @@ def _coerce_union(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
             except ConfigError as error:
                 problems.append(str(error))
     raise ConfigError(" or ".join(problems))
+
+
+def refuse_renamed(data: Mapping[str, Any], renamed: Mapping[str, str]) -> None:
+    """Raise an error that names the new setting, where ``data`` has one under its former name.
+
+    Args:
+        renamed: former dotted names: the new dotted name, or a sentence that says what to do instead.
+    """
+    for old, new in renamed.items():
+        table: Any = data
+        for part in old.split("."):
+            if not isinstance(table, Mapping) or part not in table:
+                break
+            table = table[part]
+        else:
+            hint = new if " " in new else f"it is called '{new}' now"
+            raise ConfigError(f"there is no setting '{old}' any more: {hint}")
+
+
+def with_new_names(data: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[str, Any]:
+    """Settings that an earlier version saved, under their new names; what has no successor stays as it is."""
+    found: dict[str, Any] = copy.deepcopy(dict(data))
+    for old, new in renamed.items():
+        *tables, name = old.split(".")
+        table: Any = found
+        for part in tables:
+            table = table.get(part) if isinstance(table, Mapping) else None
+        if " " not in new and isinstance(table, dict) and name in table:
+            value = table.pop(name)
+            for part in reversed(new.split(".")):
+                value = {part: value}
+            found = merge(found, value)
+    return found
+
+
+# --- ranges that several configurations check ---------------------------------------------------------------
+
+
+def at_least_one(config: object, *names: str) -> None:
+    """Refuse settings below 1."""
+    for name in names:
+        if getattr(config, name) < 1:
+            raise ConfigError(f"'{name}' must be at least 1, not {getattr(config, name)}")
+
+
+def at_least_zero(config: object, *names: str) -> None:
+    """Refuse settings below 0."""
+    for name in names:
+        if getattr(config, name) < 0:
+            raise ConfigError(f"'{name}' must be at least 0, not {getattr(config, name)}")
+
+
+def shares(config: object, *names: str) -> None:
+    """Refuse settings that are not from 0 to 1."""
+    for name in names:
+        if not 0 <= getattr(config, name) <= 1:
+            raise ConfigError(f"'{name}' must be from 0 to 1, not {getattr(config, name)}")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(slots=True)
@@ -36,6 +37,8 @@ class Run:
     """Whether it goes on with what is kept there."""
     in_stages: bool = False
     """Whether the system trains in stages; it says so when it opens its checkpoints."""
+    opened: Any = None
+    """Checkpoints that are open already: a member of an ensemble uses those of the ensemble."""
 
     @contextmanager
     def phase(self, name: str, total: int | None = None) -> Iterator[Phase]:

@@ -19,14 +19,16 @@ from longtail.types import Dataset, Documents, LabelSet, TopK, label_matrix
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from longtail.systems.base import System
+
 
 class LongtailClassifier:
     """A multi-label classifier for very many labels.
 
     Args:
-        system: the system's name (see ``longtail info``).
-        k: how many labels a document gets at most.
-        threshold: leave out labels that score below it; None keeps the k best.
+        system: the name of a system (see ``longtail info``); ``auto`` chooses one by the data.
+        k: labels per document at most.
+        threshold: labels of a lower score are not predicted; None keeps the k best.
         settings: the system's settings; ``table__key`` is the setting ``key`` of the table ``table``.
 
     ``system_`` is the trained system, ``classes_`` the label of each column of Y.
@@ -54,11 +56,11 @@ class LongtailClassifier:
         return self
 
     def fit(self, X: Any, Y: Any) -> Self:
-        """Learn.
+        """Train.
 
         Args:
             X: texts (a list, a pandas column), or feature rows as a sparse or dense matrix.
-            Y: documents x labels, sparse or dense; or a list of tags a document.
+            Y: documents x labels, sparse or dense; or a list of tags per document.
         """
         _check_k(self.k)
         documents = _documents(X)
@@ -73,18 +75,26 @@ class LongtailClassifier:
         if matrix.shape[0] != len(documents):
             raise UsageError(f"X has {len(documents)} documents, but Y has {matrix.shape[0]}")
         data = Dataset(documents, labels, matrix)
-        self.system_ = systems.create(self.system, _nested(self.settings)).fit(data)
+        self.system_ = self._untrained(data).fit(data)
         self.classes_ = np.array(labels.ids)
         return self
 
+    def _untrained(self, data: Dataset) -> System:
+        settings = _nested(self.settings)
+        if self.system != "auto":
+            return systems.create(self.system, settings)
+        from longtail.systems.auto_settings import create_auto
+
+        return create_auto(settings, data)[0]
+
     def predict(self, X: Any) -> csr_array:
-        """Documents x labels, 1 where the label is given."""
+        """Documents x labels, 1 where the label is predicted."""
         answer = self.predict_proba(X)
         answer.data[:] = 1
         return answer
 
     def predict_proba(self, X: Any) -> csr_array:
-        """Documents x labels with the scores of the labels that are given; all others are not stored."""
+        """Documents x labels with the scores of the predicted labels; all others are not stored."""
         return self._best(X, self.threshold).to_csr(len(self.classes_))
 
     def score(self, X: Any, Y: Any) -> float:

@@ -254,6 +254,13 @@ class Dataset:
         return cls(documents, labels, label_matrix(rows, labels))
 
     @classmethod
+    def from_labels(cls, labels: LabelSet | Mapping[str, str]) -> Dataset:
+        """A data set of labels alone (or texts by label id), for systems that need no training document."""
+        if isinstance(labels, Mapping):
+            labels = LabelSet(list(labels), list(labels.values()))
+        return cls(Documents([], [], []), labels, pairs.empty(0, len(labels)))
+
+    @classmethod
     def from_matrix(cls, X: Any, Y: Any, label_ids: Sequence[str] | None = None) -> Dataset:
         """A data set from feature rows X and a label matrix Y."""
         from scipy.sparse import csr_array

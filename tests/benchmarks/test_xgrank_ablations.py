@@ -17,4 +17,4 @@ def test_a_table_with_a_row_a_variant(tmp_path, capsys) -> None:
         "encoder.tokens=12",
         f"encoder.names={write_transformer(tmp_path / 'encoder')}",
     ]
-    table_has_a_row_a_variant(main, ["the network alone", "binary cross entropy"], settings, tmp_path, capsys)
+    table_has_a_row_a_variant(main, ["default", "binary cross entropy"], settings, tmp_path, capsys)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from longtail import threads
-from longtail.training.surroundings import torch_threads
+from longtail.training.runtime import torch_threads
 
 
 @pytest.fixture(autouse=True)

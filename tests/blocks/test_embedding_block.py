@@ -28,15 +28,15 @@ def test_it_starts_with_the_identity() -> None:
     x = rows()
     block = EmbeddingBlock(8).eval()
     torch.testing.assert_close(block(x), x + torch.relu(x), rtol=1e-6, atol=1e-6)
-    torch.testing.assert_close(block.folded(), torch.eye(8), rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(block.exported(), torch.eye(8), rtol=1e-6, atol=1e-6)
 
 
-def test_folded_it_is_what_it_is_in_prediction() -> None:
+def test_exported_it_is_what_it_is_in_prediction() -> None:
     block = trained().eval()
     x = rows(20)
-    folded = x + torch.relu(x) @ block.folded().T
-    torch.testing.assert_close(block(x), folded, rtol=1e-5, atol=1e-5)
-    assert not torch.allclose(block.folded(), torch.eye(8), atol=0.1)
+    exported = x + torch.relu(x) @ block.exported().T
+    torch.testing.assert_close(block(x), exported, rtol=1e-5, atol=1e-5)
+    assert not torch.allclose(block.exported(), torch.eye(8), atol=0.1)
 
 
 def test_the_spectral_norm_stays_at_one_while_weights_grow() -> None:

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from longtail import threads
 from longtail.blocks.gin import EPSILON, GinLayer, RowNorm, readout
-from longtail.training.surroundings import torch_threads
+from longtail.training.runtime import torch_threads
 
 
 def graphs(sizes: list[int], seed: int = 0) -> tuple[csr_array, csr_array, list[np.ndarray]]:

@@ -32,9 +32,9 @@ def test_training_takes_the_statistics_of_the_batch_hop_by_hop() -> None:
     torch.testing.assert_close(block(x), x + torch.relu(hidden), atol=1e-4, rtol=1e-4)
 
 
-def test_what_is_folded_gives_the_same_in_prediction() -> None:
+def test_what_is_exported_gives_the_same_in_prediction() -> None:
     block = trained().eval()
-    matrices, shifts = block.folded()
+    matrices, shifts = block.exported()
     x = torch.randn((7, 3, 5))
     expected = x + torch.relu(torch.einsum("kij,nkj->nki", matrices, x) + shifts)
     torch.testing.assert_close(block(x), expected, atol=1e-5, rtol=1e-5)
@@ -76,7 +76,7 @@ def test_without_norm_the_weights_fold_to_themselves() -> None:
     block = HopTransform(4, 2, norm=False)
     with torch.no_grad():
         block.weight.normal_()
-    matrices, shifts = block.folded()
+    matrices, shifts = block.exported()
     assert torch.equal(matrices, block.weight)
     assert torch.equal(shifts, torch.zeros((2, 4)))
     assert not matrices.requires_grad

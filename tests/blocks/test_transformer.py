@@ -85,6 +85,33 @@ def test_weights_there_and_back(folder: EncoderFolder) -> None:
         Transformer.from_arrays(folder, {})
 
 
+def test_rounded_weights_are_stored_in_half_of_the_bytes(folder: EncoderFolder) -> None:
+    transformer = Transformer.of(folder).eval()
+    full = {name: array.copy() for name, array in transformer.arrays().items()}
+    stored = transformer.stored_arrays()
+    # Without rounding, float16 would change values: only arrays of zeros and ones are stored in it.
+    assert stored["words"].dtype == np.float32
+    assert all((stored[name] == array).all() for name, array in full.items())
+    transformer.round_weights()
+    stored = transformer.stored_arrays()
+    assert {array.dtype for array in stored.values()} == {np.dtype(np.float16)}
+    assert {array.dtype for array in transformer.arrays().values()} == {np.dtype(np.float32)}
+    assert all(np.allclose(stored[name], array, rtol=1e-3, atol=1e-6) for name, array in full.items())
+    again = Transformer.from_arrays(folder, stored)
+    tokens = tokens_of(folder).take(np.arange(len(TEXTS)))
+    with torch.no_grad():
+        torch.testing.assert_close(again(tokens)[-1], transformer(tokens)[-1], atol=0, rtol=0)
+
+
+def test_values_beyond_float16_are_not_rounded(tmp_path: Path) -> None:
+    transformer = Transformer.of(EncoderFolder.of(write_transformer(tmp_path)))
+    transformer.words[0, 0] = 1e6
+    before = transformer.words.clone()
+    transformer.round_weights()
+    assert torch.equal(transformer.words, before)
+    assert transformer.stored_arrays()["words"].dtype == np.float32
+
+
 def test_words_that_are_learnt_are_rows_of_a_table(folder: EncoderFolder) -> None:
     """The rows in play have the gradient that the whole table would have."""
     tokens, transformer = tokens_of(folder).take(np.arange(len(TEXTS))), Transformer.of(folder)

@@ -51,8 +51,8 @@ def test_table_json_and_page(call: Call, model: Path, folder: Path, tmp_path: Pa
     assert "\x1b" not in answer.out
     report = json.loads(data.read_text())
     # Every document has the label 'common', which the dummy puts first; l0 is right for a fifth.
-    assert report["figures"]["P@1"]["value"] == pytest.approx(100)
-    assert report["figures"]["P@2"]["value"] == pytest.approx(60)
+    assert report["metrics"]["P@1"]["value"] == pytest.approx(100)
+    assert report["metrics"]["P@2"]["value"] == pytest.approx(60)
     assert report["meta"]["system"] == "dummy"
     assert {"load", "read", "evaluate", "predict", "measure"} <= set(report["meta"]["seconds"])
     size = sum(file.stat().st_size for file in model.rglob("*") if file.is_file())
@@ -123,8 +123,8 @@ def test_revealed_labels_are_left_out(call: Call, model: Path, folder: Path, tmp
     assert answer.code == 0, answer.err
     report = json.loads(answer.out)
     # 'common' is neither truth nor prediction any more: the next, l0, is right for a fifth.
-    assert report["figures"]["P@1"]["value"] == pytest.approx(20)
-    assert report["counts"]["assignments"] == report["counts"]["pairs_left_out"] == 10
+    assert report["metrics"]["P@1"]["value"] == pytest.approx(20)
+    assert report["counts"]["assignments"] == report["counts"]["unscored_pairs"] == 10
 
 
 def test_a_model_beside_another_and_what_it_tells(
@@ -138,7 +138,7 @@ def test_a_model_beside_another_and_what_it_tells(
     report = json.loads(data.read_text())
     parts = report["precision_parts"]
     assert list(parts) == ["P@1", "P@2", "P@3"]
-    assert sum(parts["P@2"]) == pytest.approx(report["figures"]["P@2"]["value"])
+    assert sum(parts["P@2"]) == pytest.approx(report["metrics"]["P@2"]["value"])
     assert parts["P@2"] == json.loads(earlier.read_text())["precision_parts"]["P@2"]
     [insight] = report["insights"]
     assert insight["title"] == "Shares & <i>more</i>"

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from longtail import threads
-from longtail.systems.common import encoder_export
-from longtail.systems.encoder_comparison import Comparison, Speed
 from longtail.systems.gudn.system import Gudn
+from longtail.training import encoder_export
+from longtail.training.encoder_comparison import Comparison, Speed
 from tests.cli.conftest import Call
 from tests.planted import Parts
 from tests.systems.gudn.worlds import config
@@ -29,7 +29,7 @@ def test_a_model_with_a_graph(call: Call, gudn: Path, tmp_path: Path) -> None:
     answer = call("export", gudn, "-o", tmp_path / "fast", "--anyway", "-j", 1)
     assert answer.code == 0, answer.err
     assert "ONNX Runtime" in answer.out
-    assert "ms a text" in answer.out
+    assert "ms per text" in answer.out
     assert (tmp_path / "fast" / "encoder.onnx").exists()
     assert call("info", tmp_path / "fast").code == 0
     assert not (gudn / "encoder.onnx").exists()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from longtail.data import ReadOptions, read_vocabulary
+from longtail.data import ReadOptions, label_names, read_labels, read_vocabulary
 from longtail.errors import DataError, MissingPackageError
 from tests.data.build import put
 
@@ -55,6 +55,71 @@ def test_csv_with_languages(tmp_path: Path) -> None:
     assert labels.extra is not None
     assert list(labels.extra) == [{}, {"notation": "2"}]
     assert read_vocabulary(path, options=ReadOptions(language="fi")).texts == ["yksi", "kaksi"]
+
+
+def test_csv_with_alternative_names_and_missing_languages(tmp_path: Path) -> None:
+    content = "uri,label_fi,label_en,alt_en,alt_fi\nu:1,yksi,one,first | single,eka\nu:2,kaksi,,,\n"
+    labels = read_labels(put(tmp_path / "v.csv", content))
+    assert label_names(labels) == [["one", "first", "single"], ["kaksi"]]
+    plain = read_labels(put(tmp_path / "w.csv", "id,label,altLabels\n1,one,first; single\n"))
+    assert label_names(plain) == [["one", "first", "single"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "names"),
+    [
+        ("v.tsv", "<u:1>\tone\nu:2\ttwo\t2\n", [["one"], ["two"]]),
+        (
+            "v.jsonl",
+            '{"id": "u:1", "altLabels": ["one"]}\n{"id": "u:2", "text": "two"}',
+            [["", "one"], ["two"]],
+        ),
+        ("v.ttl", TURTLE, [["insect"], ["bee", "honeybee"]]),
+    ],
+)
+def test_labels_of_any_format_with_all_their_names(
+    tmp_path: Path, name: str, content: str, names: list[list[str]]
+) -> None:
+    assert label_names(read_labels(put(tmp_path / name, content))) == names
+
+
+UNNAMED = """
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+<http://x/a> a skos:Concept ; skos:altLabel "Imme"@de .
+<http://x/b> a skos:Concept ; skos:notation "7" .
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("v.tsv", "u:1\tone\nu:2\t \n", "v.tsv, line 2: the label 'u:2' has no name"),
+        ("v.csv", "uri,label_en,label_fi\nu:1,,\n", "v.csv, line 2: the label 'u:1' has no name"),
+        ("v.jsonl", '{"id": "a", "text": "x"}\n{"id": "b", "text": ""}', "line 2: the label 'b' has no name"),
+        ("v.jsonl", '{"id": "a", "alt": [" ", 3]}', "line 1: the label 'a' has no name"),
+        (
+            "v.jsonl",
+            '{"id": "a", "text": "x"}\n{"id": "a", "text": "y"}',
+            "line 2: the label id 'a' is there twice",
+        ),
+        ("v.ttl", UNNAMED, "line 4: the concept http://x/b has no skos:prefLabel or skos:altLabel"),
+    ],
+)
+def test_labels_that_cannot_be_told_apart_or_named(
+    tmp_path: Path, name: str, content: str, message: str
+) -> None:
+    with pytest.raises(DataError, match=message) as caught:
+        read_labels(put(tmp_path / name, content))
+    assert "\n" not in str(caught.value)
+
+
+def test_an_alternative_name_of_another_language_is_better_than_none(tmp_path: Path) -> None:
+    problems: list[DataError] = []
+    labels = read_labels(put(tmp_path / "v.ttl", UNNAMED), report=problems.append)
+    assert (labels.ids, labels.texts) == (["http://x/a"], ["Imme"])
+    assert len(problems) == 1
+    # A vocabulary beside documents may have labels without names.
+    assert read_vocabulary(tmp_path / "v.ttl").texts == ["", ""]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from longtail.cli.settings_table import settings_of
 from longtail.cli.train import gather_settings
 from longtail.data.formats import FORMATS
 from longtail.systems import REGISTRY, create
-from longtail.systems.linear import LinearTree
+from longtail.systems.linear.system import LinearTree
 from longtail.text.config import TextConfig
 
 ROOT = Path(__file__).parents[2]

@@ -40,7 +40,7 @@ def test_only_ranks_that_both_have_are_compared(report):
         ({"meta": {"data_fingerprint": "0" * 64}}, "other documents or labels .*fingerprints differ"),
         (
             {"equal_bins": [{"name": str(i), "labels": 1, "assignments": 1} for i in range(5)]},
-            "learnt from other data",
+            "trained on other data",
         ),
     ],
 )
@@ -58,7 +58,7 @@ def test_reports_of_other_data_are_refused(tmp_path, report, changes, message):
         (b"[" * 100_000, "not valid JSON"),
         (b"[]", "not a JSON object"),
         (b'{"format": "other"}', "'other'"),
-        (b'{"format": "longtail-report/1"}', "lacks figures"),
+        (b'{"format": "longtail-report/1"}', "lacks metrics"),
     ],
 )
 def test_what_is_no_report_is_refused_with_its_name(tmp_path, content, message):

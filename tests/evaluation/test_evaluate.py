@@ -22,7 +22,7 @@ def run(predictions, data, **options):
 def test_perfect_predictions_give_a_hundred():
     rows = [[0, 2], [1, 3], [2, 3]]
     report = run(ranking([[2, 0], [3, 1], [3, 2]], 2), dataset(rows, 4))
-    assert list(report.figures) == [
+    assert list(report.metrics) == [
         "P@1",
         "P@2",
         "nDCG@1",
@@ -34,13 +34,13 @@ def test_perfect_predictions_give_a_hundred():
         "R@1",
         "R@2",
     ]
-    for name, figure in report.figures.items():
+    for name, metric in report.metrics.items():
         if name != "R@1":
-            assert figure == pytest.approx({"value": 100, "low": 100, "high": 100}), name
-    assert report.figures["R@1"]["value"] == pytest.approx(50)
+            assert metric == pytest.approx({"value": 100, "low": 100, "high": 100}), name
+    assert report.metrics["R@1"]["value"] == pytest.approx(50)
 
 
-def test_figures_are_those_of_the_metrics_and_lie_in_their_intervals():
+def test_values_are_those_of_longtail_metrics_and_lie_in_their_intervals():
     predictions, data, counts = zipf_case()
     report = evaluate(predictions, data, train_counts=counts, n_train=900)
     q = propensity.inverse_propensity(counts, 900)
@@ -52,18 +52,18 @@ def test_figures_are_those_of_the_metrics_and_lie_in_their_intervals():
             f"PSP@{k}": propensity.psp(predictions.labels, data.Y, q, k),
             f"PSnDCG@{k}": propensity.psndcg(predictions.labels, data.Y, q, k),
         }
-    assert set(report.figures) == set(expected)
+    assert set(report.metrics) == set(expected)
     for name, value in expected.items():
-        figure = report.figures[name]
-        assert figure["value"] == pytest.approx(100 * value)
-        assert 0 <= figure["low"] < figure["value"] < figure["high"] <= 100
+        metric = report.metrics[name]
+        assert metric["value"] == pytest.approx(100 * value)
+        assert 0 <= metric["low"] < metric["value"] < metric["high"] <= 100
     for table in (report.bins, report.equal_bins):
-        assert sum(row["P"] for row in table) == pytest.approx(report.figures["P@5"]["value"])
-        assert sum(row["PSP"] for row in table) == pytest.approx(report.figures["PSP@5"]["value"])
+        assert sum(row["P"] for row in table) == pytest.approx(report.metrics["P@5"]["value"])
+        assert sum(row["PSP"] for row in table) == pytest.approx(report.metrics["PSP@5"]["value"])
     assert report.bins_k == 5
     assert list(report.precision_parts) == ["P@1", "P@3", "P@5"]
     for name, parts in report.precision_parts.items():
-        assert sum(parts) == pytest.approx(report.figures[name]["value"])
+        assert sum(parts) == pytest.approx(report.metrics[name]["value"])
     assert report.precision_parts["P@5"] == pytest.approx([row["P"] for row in report.equal_bins])
     assert report.insights == []
 
@@ -72,15 +72,15 @@ def test_labels_unknown_in_training_are_in_bin_zero():
     report = run(ranking([[4], [0]], 1), dataset([[4], [0]], 5), k=(1,))
     zero = report.bins[0]
     assert (zero["name"], zero["labels"], zero["assignments"], zero["hits"]) == ("0", 2, 1, 1)
-    assert report.counts["labels_unseen_in_training"] == 2
+    assert report.counts["cold_labels"] == 2
 
 
 def test_filtered_pairs_leave_predictions_and_truth():
     data = dataset([[0, 1], [2]], 3, filtered=[[0], []])
     report = run(ranking([[0, 1], [2, 0]], 2), data, k=(1,))
-    assert report.figures["P@1"]["value"] == 100
-    assert report.figures["R@1"]["value"] == 100
-    assert report.counts["pairs_left_out"] == 1
+    assert report.metrics["P@1"]["value"] == 100
+    assert report.metrics["R@1"]["value"] == 100
+    assert report.counts["unscored_pairs"] == 1
     assert report.counts["assignments"] == 2
 
 
@@ -88,29 +88,29 @@ def test_revealed_pairs_are_left_out_likewise():
     predictions, rows = ranking([[0, 1], [2, 0]], 2), [[0, 1], [2]]
     revealed = run(predictions, dataset(rows, 3), k=(1,), revealed=pairs([[0], []], 3))
     filtered = run(predictions, dataset(rows, 3, filtered=[[0], []]), k=(1,))
-    assert revealed.figures == filtered.figures
+    assert revealed.metrics == filtered.metrics
     both = run(predictions, dataset(rows, 3, filtered=[[0], []]), k=(1,), revealed=pairs([[0], []], 3))
-    assert both.figures == filtered.figures
+    assert both.metrics == filtered.metrics
     carried = run(predictions, replace(dataset(rows, 3), revealed=pairs([[0], []], 3)), k=(1,))
-    assert carried.figures == filtered.figures
-    assert carried.counts["pairs_left_out"] == 1
-    assert both.counts["pairs_left_out"] == 1
+    assert carried.metrics == filtered.metrics
+    assert carried.counts["unscored_pairs"] == 1
+    assert both.counts["unscored_pairs"] == 1
 
 
 def test_only_ranks_known_for_every_document_are_reported():
     data = dataset([[1], [2]], 3, filtered=[[0], []])
     full = run(ranking([[0, 1], [2, 0]], 2), data, k=(1, 2))
-    assert "P@2" not in full.figures, "the first document has only one candidate left of two"
+    assert "P@2" not in full.metrics, "the first document has only one candidate left of two"
     short = run(ranking([[0], [2, 0]], 2), data, k=(1, 2))
-    assert "P@2" in short.figures, "a ranking that was not full had nothing more to offer"
+    assert "P@2" in short.metrics, "a ranking that was not full had nothing more to offer"
     with pytest.raises(UsageError, match="predict more candidates"):
         run(ranking([[0, 1], [2, 0]], 2), data, k=(2,))
 
 
 def test_documents_without_gold_labels_count_zero_and_are_told():
     report = run(ranking([[0], [1]], 1), dataset([[0], []], 3), k=(1,))
-    assert report.figures["P@1"]["value"] == 50
-    assert report.figures["PSP@1"]["value"] == 100
+    assert report.metrics["P@1"]["value"] == 50
+    assert report.metrics["PSP@1"]["value"] == 100
     assert report.counts["documents_without_labels"] == 1
 
 
@@ -143,12 +143,12 @@ def test_the_callers_facts_are_left_alone():
 
 def test_same_seed_same_report():
     first, second = zipf_report(), zipf_report()
-    assert first.figures == second.figures
+    assert first.metrics == second.metrics
 
 
 def test_no_documents_at_all():
     report = run(TopK.empty(0, 5), dataset([], 3), k=(1, 5))
-    assert report.figures["P@5"] == {"value": 0, "low": 0, "high": 0}
+    assert report.metrics["P@5"] == {"value": 0, "low": 0, "high": 0}
 
 
 def test_frequency_curve_falls_and_is_short():

@@ -23,13 +23,13 @@ def cells(section: ET.Element) -> list[list[str | None]]:
 def test_precision_by_bin_has_a_plot_a_rank_and_adds_up(report):
     section = ET.fromstring(precision_section(report))
     headings = [heading.text for heading in section.iter("h3")]
-    assert headings == [f"P@{k}: {report.figures[f'P@{k}']['value']:.2f}" for k in (1, 3, 5)]
+    assert headings == [f"P@{k}: {report.metrics[f'P@{k}']['value']:.2f}" for k in (1, 3, 5)]
     assert len(list(section.iter("svg"))) == 3
     head, *rows = cells(section)
     assert head == ["Training documents", "P@1", "P@3", "P@5"]
     assert [row[0] for row in rows] == [row["name"] for row in report.equal_bins]
-    for column, figure in enumerate(head[1:], start=1):
-        drawn = [f"{value:.2f}" for value in report.precision_parts[figure]]
+    for column, metric in enumerate(head[1:], start=1):
+        drawn = [f"{value:.2f}" for value in report.precision_parts[metric]]
         assert [row[column] for row in rows] == drawn
         chart = list(section.iter("svg"))[column - 1]
         assert [text.text for text in chart.iter("text") if text.get("class") == "value"] == drawn
@@ -39,7 +39,7 @@ def test_precision_by_bin_has_a_plot_a_rank_and_adds_up(report):
 def test_another_model_stands_beside_with_the_gain(report):
     other = Comparison("older", {"P@3": [1.0, 2, 3, 4, 5]})
     section = ET.fromstring(precision_section(report, other))
-    whole = report.figures["P@3"]["value"]
+    whole = report.metrics["P@3"]["value"]
     assert [h.text for h in section.iter("h3")] == [f"P@3: {whole:.2f} against 15.00 ({whole - 15:+.2f})"]
     assert ["".join(item.itertext()) for item in section.iter("li")] == [
         "This model: <b>linear</b> & co",

@@ -49,9 +49,9 @@ def checked(page: str) -> Checker:
 def test_page_is_well_formed_and_holds_the_numbers():
     report = zipf_report()
     text = " ".join(checked(render_html(report)).words)
-    for figure in report.figures.values():
-        assert f"{figure['value']:.2f}" in text
-        assert f"{figure['low']:.1f}–{figure['high']:.1f}" in text
+    for metric in report.metrics.values():
+        assert f"{metric['value']:.2f}" in text
+        assert f"{metric['low']:.1f}–{metric['high']:.1f}" in text
     for row in (*report.bins, *report.equal_bins):
         assert row["name"] in text
         for key in ("R", "P", "PSP"):
@@ -93,7 +93,7 @@ def test_another_model_and_insights_have_their_place():
     page = render_html(report, against=Comparison(f"older {evil}", {"P@1": [11.11, 2, 3, 4, 5]}))
     assert "<script" not in page
     text = unescape(" ".join(checked(page).words))
-    assert "Which labels the precision comes from" in text
+    assert "Precision by label frequency" in text
     assert f"Against: older {evil}" in text
     for value in ("11.11", "0.750", "0.123", "What labels look at."):
         assert value in text

@@ -8,9 +8,9 @@ from longtail.evaluation.measures import (
     bin_table,
     calibration,
     equal_volume_bins,
-    figures,
+    metrics,
     frequency_bins,
-    other_figures,
+    other_metrics,
     precision_parts,
 )
 from tests.evaluation.cases import pairs, ranking
@@ -21,24 +21,24 @@ ONES = np.ones(N_LABELS)
 
 def case(predicted, truth, *out, k=3) -> Case:
     answer = ranking(predicted, k)
-    left_out = [None if rows is None else pairs(rows, N_LABELS) for rows in out]
-    return Case.of(answer.labels, answer.scores, pairs(truth, N_LABELS), left_out)
+    unscored = [None if rows is None else pairs(rows, N_LABELS) for rows in out]
+    return Case.of(answer.labels, answer.scores, pairs(truth, N_LABELS), unscored)
 
 
 def test_a_case_knows_hits_and_sizes():
     found = case([[0, 1, 2], [3]], [[1, 4], []])
     assert found.hit.tolist() == [[False, True, False], [False] * 3]
     assert found.sizes.tolist() == [2, 0]
-    assert found.left_out == 0
+    assert found.unscored == 0
 
 
-def test_pairs_left_out_are_in_neither_predictions_nor_truth():
+def test_unscored_pairs_are_in_neither_predictions_nor_truth():
     found = case([[0, 1], [3, 2]], [[0, 1], [2]], [[0], []], None, [[0], [3]])
     assert found.labels.tolist() == [[1, -1, -1], [2, -1, -1]]
     assert found.truth.toarray().nonzero()[1].tolist() == [1, 2]
     assert found.sizes.tolist() == [1, 1]
     assert found.hit[:, 0].tolist() == [True, True]
-    assert found.left_out == 2, "a pair that is left out twice counts once"
+    assert found.unscored == 2, "a pair that is left out twice counts once"
 
 
 def test_scores_move_with_their_labels():
@@ -54,10 +54,10 @@ def test_a_full_ranking_that_lost_labels_is_known_less_far():
     assert case([[0, 1, 2]], [[1]], [[0, 1, 2]]).labels.tolist() == [[-1]]
 
 
-def test_figures_by_hand():
+def test_metrics_by_hand():
     found = case([[0, 1, 2], [3, 4, 5]], [[0, 2], [4]])
     q = np.array([1, 1, 2, 1, 4, 1.0])
-    values = {name: figure["value"] for name, figure in figures(found, q, [1, 3], seed=0).items()}
+    values = {name: metric["value"] for name, metric in metrics(found, q, [1, 3], seed=0).items()}
     second, third = 1 / np.log2(3), 1 / np.log2(4)
     assert values == pytest.approx(
         {
@@ -78,8 +78,8 @@ def test_figures_by_hand():
 
 
 def test_recall_at_ten_is_there_when_ten_are_predicted():
-    assert "R@10" not in figures(case([[0]], [[0]], k=9), ONES, [1], seed=0)
-    wide = figures(case([[0]], [[0]], k=10), ONES, [1, 3], seed=0)
+    assert "R@10" not in metrics(case([[0]], [[0]], k=9), ONES, [1], seed=0)
+    wide = metrics(case([[0]], [[0]], k=10), ONES, [1, 3], seed=0)
     assert list(wide)[-3:] == ["R@1", "R@3", "R@10"]
 
 
@@ -87,19 +87,19 @@ def test_recall_at_ten_is_there_when_ten_are_predicted():
     st.lists(st.tuples(st.permutations(range(N_LABELS)), st.sets(st.integers(0, 5))), min_size=1, max_size=6),
     st.integers(0, 3),
 )
-def test_every_figure_is_a_percentage_with_an_interval(rows, seed):
+def test_every_metric_is_a_percentage_with_an_interval(rows, seed):
     found = case([ranked[:3] for ranked, _ in rows], [sorted(truth) for _, truth in rows])
-    for name, figure in figures(found, ONES, [1, 3], seed).items():
-        assert 0 <= figure["low"] <= figure["high"] <= 100 + 1e-9, name
-        assert -1e-9 <= figure["value"] <= 100 + 1e-9, name
+    for name, metric in metrics(found, ONES, [1, 3], seed).items():
+        assert 0 <= metric["low"] <= metric["high"] <= 100 + 1e-9, name
+        assert -1e-9 <= metric["value"] <= 100 + 1e-9, name
     if all(truth and set(ranked[: len(truth)]) == truth and len(truth) <= 3 for ranked, truth in rows):
-        assert figures(found, ONES, [3], seed)["R@3"]["value"] == pytest.approx(100)
+        assert metrics(found, ONES, [3], seed)["R@3"]["value"] == pytest.approx(100)
 
 
 def test_coverage_and_f1():
     found = case([[0, 1], [0, 2]], [[0, 3], [2]])
-    assert other_figures(found, [1, 2], None) == pytest.approx({"coverage@1": 100 / 3, "coverage@2": 200 / 3})
-    with_f1 = other_figures(found, [1], 0.5)
+    assert other_metrics(found, [1, 2], None) == pytest.approx({"coverage@1": 100 / 3, "coverage@2": 200 / 3})
+    with_f1 = other_metrics(found, [1], 0.5)
     # The scores are 0.95 and 0.05: label 0 is chosen for both documents, and right for the first.
     assert with_f1 == pytest.approx(
         {
@@ -137,7 +137,7 @@ def test_parts_of_precision_by_hand():
 )
 def test_parts_of_precision_add_up(rows, counts):
     found = case([ranked[:3] for ranked, _ in rows], [sorted(truth) for _, truth in rows])
-    bins, whole = equal_volume_bins(np.array(counts)), figures(found, ONES, [1, 2, 3], seed=0)
+    bins, whole = equal_volume_bins(np.array(counts)), metrics(found, ONES, [1, 2, 3], seed=0)
     parts = precision_parts(found, bins, [1, 2, 3])
     for name, values in parts.items():
         assert len(values) == 5

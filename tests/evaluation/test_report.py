@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -27,12 +28,27 @@ def test_reports_of_older_versions_are_read():
     old = {k: v for k, v in report.to_dict().items() if k not in ("precision_parts", "insights")}
     again = Report.from_dict(old)
     assert again == replace(report, precision_parts={}, insights=[])
+    names = {"metrics": "figures"}
+    counts = {"cold_labels": "labels_unseen_in_training", "unscored_pairs": "pairs_left_out"}
+    first = {names.get(key, key): value for key, value in report.to_dict().items()}
+    first |= {
+        "format": "longtail-report/1",
+        "counts": {counts.get(key, key): value for key, value in report.counts.items()},
+    }
+    assert Report.from_dict(first) == report
+
+
+def test_the_benchmark_results_of_earlier_versions_are_read():
+    path = Path(__file__).parents[2] / "benchmarks" / "results" / "galaxc-paper-debian.json"
+    report = Report.from_json(path.read_text(encoding="utf-8"))
+    assert 50 < report.metrics["P@1"]["value"] < 100
+    assert report.counts["unscored_pairs"] >= 0
 
 
 def test_json_is_plain():
     data = json.loads(zipf_report().to_json())
-    assert data["format"] == "longtail-report/1"
-    assert set(data["figures"]["P@1"]) == {"value", "low", "high"}
+    assert data["format"] == "longtail-report/2"
+    assert set(data["metrics"]["P@1"]) == {"value", "low", "high"}
 
 
 def test_headline_is_what_people_quote():
@@ -50,7 +66,7 @@ def test_headline_is_what_people_quote():
         ("{", "not valid JSON"),
         ("[]", "not a JSON object"),
         ('{"format": "other"}', "'other'"),
-        ('{"format": "longtail-report/1", "figures": {}}', "lacks other, bins"),
+        ('{"format": "longtail-report/1", "metrics": {}}', "lacks other, bins"),
     ],
 )
 def test_what_is_no_report_is_refused(text, message):

@@ -12,12 +12,12 @@ def shown(**options) -> str:
     return out.getvalue()
 
 
-def test_plain_text_holds_every_figure_and_interval():
+def test_plain_text_holds_every_metric_and_interval():
     report, text = zipf_report(), shown()
     assert "\x1b" not in text
-    for figure in report.figures.values():
-        assert f"{figure['value']:.2f}" in text
-        assert f"{figure['low']:.1f}–{figure['high']:.1f}" in text
+    for metric in report.metrics.values():
+        assert f"{metric['value']:.2f}" in text
+        assert f"{metric['low']:.1f}–{metric['high']:.1f}" in text
     for row in (*report.bins, *report.equal_bins):
         cells = [row["name"], *(f"{row[key]:,}" for key in ("labels", "assignments", "hits"))]
         assert any(line.split()[:4] == cells for line in text.splitlines())

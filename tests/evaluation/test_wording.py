@@ -9,20 +9,20 @@ COUNTS = {
     "documents": 1234,
     "assignments": 1,
     "labels": 1,
-    "labels_unseen_in_training": 0,
+    "cold_labels": 0,
     "training_documents": 2000,
     "documents_without_labels": 0,
-    "pairs_left_out": 0,
+    "unscored_pairs": 0,
 }
 
 
-def figure(value: float) -> dict[str, float]:
+def metric(value: float) -> dict[str, float]:
     return {"value": value, "low": value - 1, "high": value + 1}
 
 
-def test_figures_as_rows_and_columns():
-    report = replace(zipf_report(), figures={"P@1": figure(5), "P@10": figure(2), "nDCG@3": figure(4)})
-    assert families(report) == ({"P": {1: figure(5), 10: figure(2)}, "nDCG": {3: figure(4)}}, [1, 3, 10])
+def test_metrics_as_rows_and_columns():
+    report = replace(zipf_report(), metrics={"P@1": metric(5), "P@10": metric(2), "nDCG@3": metric(4)})
+    assert families(report) == ({"P": {1: metric(5), 10: metric(2)}, "nDCG": {3: metric(4)}}, [1, 3, 10])
 
 
 def test_rows_keep_the_order_of_the_report():
@@ -33,8 +33,8 @@ def test_rows_keep_the_order_of_the_report():
     assert list(rows["P"]) == [1, 3, 5]
 
 
-def test_no_figures():
-    assert families(replace(zipf_report(), figures={})) == ({}, [])
+def test_no_metrics():
+    assert families(replace(zipf_report(), metrics={})) == ({}, [])
 
 
 @pytest.mark.parametrize(
@@ -42,17 +42,19 @@ def test_no_figures():
     [
         (
             {},
-            "1,234 documents with 1 label assignment; 1 label, 0 of them unseen in 2,000 training documents.",
+            "1,234 documents with 1 label assignment; 1 label, 0 of them cold (without training documents); "
+            "trained on 2,000 documents.",
         ),
         (
-            {"documents": 1, "assignments": 0, "labels": 5000, "labels_unseen_in_training": 1000},
-            "1 document with 0 label assignments; 5,000 labels, 1,000 of them unseen in "
-            "2,000 training documents.",
+            {"documents": 1, "assignments": 0, "labels": 5000, "cold_labels": 1000},
+            "1 document with 0 label assignments; 5,000 labels, 1,000 of them cold (without training documents); "
+            "trained on 2,000 documents.",
         ),
         (
-            {"training_documents": 1, "documents_without_labels": 1, "pairs_left_out": 2},
-            "1,234 documents with 1 label assignment; 1 label, 0 of them unseen in 1 training document. "
-            "1 document without gold labels count 0. 2 pairs left out of predictions and truth.",
+            {"training_documents": 1, "documents_without_labels": 1, "unscored_pairs": 2},
+            "1,234 documents with 1 label assignment; 1 label, 0 of them cold (without training documents); "
+            "trained on 1 document. "
+            "1 document without gold labels count 0. 2 pairs unscored (filtered or revealed).",
         ),
     ],
 )
@@ -69,7 +71,7 @@ def test_counts_in_words(changes, sentence):
         ({"coverage@1": 1}, {"ece": 3.0}, "coverage@1 1.00, expected calibration error 3.00."),
     ],
 )
-def test_other_figures_in_one_line(other, calibrated, sentence):
+def test_other_metrics_in_one_line(other, calibrated, sentence):
     assert other_sentence(replace(zipf_report(), other=other, calibration=calibrated)) == sentence
 
 
@@ -78,11 +80,11 @@ def test_other_figures_in_one_line(other, calibrated, sentence):
     [
         ({}, ""),
         ({"seconds": {"measure": 1.0}}, ""),
-        ({"seconds": {"predict": 3.0}}, "Prediction took 1.5 ms a document."),
+        ({"seconds": {"predict": 3.0}}, "Prediction took 1.5 ms per document."),
         ({"model_bytes": 1_250_000_000}, "The model has 1,250.0 MB."),
         (
             {"seconds": {"predict": 3.0}, "model_bytes": 2_000_000},
-            "Prediction took 1.5 ms a document, the model has 2.0 MB.",
+            "Prediction took 1.5 ms per document, the model has 2.0 MB.",
         ),
     ],
 )

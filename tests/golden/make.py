@@ -4,7 +4,7 @@ from pathlib import Path
 
 import orjson
 
-from longtail.systems.linear import LinearTree
+from longtail.systems.linear.system import LinearTree
 from longtail.systems.model_folder import FORMAT
 from tests.planted import parts_of, planted
 
@@ -15,7 +15,7 @@ K = 5
 def main() -> None:
     """Train on planted data, save the model and what it says about the test texts."""
     data = parts_of(planted(n_documents=120, n_labels=20))
-    model = LinearTree(tree={"leaf_size": 4, "arity": 4, "members": 2}).fit(data.train, valid=data.valid)
+    model = LinearTree(tree={"leaf_size": 4, "arity": 4, "trees": 2}).fit(data.train, valid=data.valid)
     model.save(HERE / f"linear-format-{FORMAT}", force=True)
     texts = data.test.documents.joined()
     answer = model.predict(texts, k=K)

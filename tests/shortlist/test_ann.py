@@ -69,9 +69,9 @@ def test_a_graph_finds_nearly_all(index: AnnIndex, k: int) -> None:
     assert (np.diff(cosines, axis=1) <= 0).all()
 
 
-def test_more_effort_finds_no_less(index: AnnIndex) -> None:
-    little = recall(index.search(QUERIES, 10, effort=10)[0], QUERIES, ROWS)
-    assert little <= recall(index.search(QUERIES, 10, effort=500)[0], QUERIES, ROWS)
+def test_a_larger_ef_search_finds_no_less(index: AnnIndex) -> None:
+    little = recall(index.search(QUERIES, 10, ef_search=10)[0], QUERIES, ROWS)
+    assert little <= recall(index.search(QUERIES, 10, ef_search=500)[0], QUERIES, ROWS)
 
 
 def test_few_rows_are_compared_exactly() -> None:
@@ -214,12 +214,12 @@ def test_what_does_not_fit_is_refused(index: AnnIndex) -> None:
                 call(rows)
     with pytest.raises(UsageError, match="table"):
         AnnIndex.build(ROWS[0])
-    with pytest.raises(UsageError, match="links"):
-        AnnIndex.build(ROWS, links=1)
+    with pytest.raises(UsageError, match="m must be 2 to 512"):
+        AnnIndex.build(ROWS, m=1)
     with pytest.raises(UsageError, match="k must"):
         index.search(QUERIES, 0)
-    with pytest.raises(UsageError, match="effort"):
-        index.search(QUERIES, 1, effort=0)
+    with pytest.raises(UsageError, match="ef_search"):
+        index.search(QUERIES, 1, ef_search=0)
 
 
 @pytest.mark.parametrize("n", [0, 500, 3_000])
@@ -235,6 +235,65 @@ def test_a_saved_index_is_mapped_and_answers_the_same(n: int, tmp_path: Path) ->
         assert (a == b).all()
     loaded.save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "model/labels.ann").read_bytes()
+
+
+@pytest.mark.parametrize("n", [0, 500, 3_000])
+def test_half_of_the_bytes_and_the_same_answers(n: int, tmp_path: Path) -> None:
+    full, half = AnnIndex.build(ROWS[:n]), AnnIndex.build(ROWS[:n], stored="float16")
+    assert half.vectors.dtype == np.float32
+    full.save(tmp_path / "full")
+    half.save(tmp_path / "half")
+    saved = (tmp_path / "full").stat().st_size - (tmp_path / "half").stat().st_size
+    assert saved == pytest.approx(full.vectors.nbytes / 2, abs=200)
+    loaded = AnnIndex.load(tmp_path / "half", n=n, width=WIDTH)
+    assert (loaded.stored, loaded.exact) == ("float16", n <= 2_000)
+    # What was rounded when it was added is not rounded again.
+    for a, b in zip(loaded.search(QUERIES, 20), half.search(QUERIES, 20), strict=True):
+        assert (a == b).all()
+    more = clustered(40, 3)
+    loaded.add(more).save(tmp_path / "one")
+    half.add(more).save(tmp_path / "two")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    if n:
+        ids, cosines = half.search(QUERIES, 20)
+        assert recall(ids, QUERIES, ROWS[:n]) >= 0.95
+        assert np.allclose(cosines, np.take_along_axis(cosines_of(QUERIES, ROWS[:n]), ids, axis=1), atol=1e-3)
+
+
+def test_rows_that_half_precision_makes_equal_are_one_node() -> None:
+    row = np.array([[1, 2, 3]], np.float32)
+    near = row * np.array([[1, 1 + 1e-6, 1]], np.float32)
+    rows = np.concatenate([row, near, -row, row - [[0, 2, 0]], row * [[1, -1e-9, 1]]])
+    assert AnnIndex.build(rows).node.tolist() == [0, 1, 2, 3, 4]
+    index = AnnIndex.build(rows, stored="float16")
+    assert index.node.tolist() == [0, 0, 1, 2, 2]
+    assert index.search(row, 2)[0].tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize("n", [500, 3_000])
+def test_damaged_half_vectors_are_errors(n: int, tmp_path: Path) -> None:
+    AnnIndex.build(ROWS[:n], stored="float16").save(tmp_path / "index")
+    good = {name: np.array(array) for name, array in read_arrays(tmp_path / "index").items()}
+    vectors = good["vectors"]
+    infinite = vectors.copy()
+    infinite[-1, -1] = np.inf
+    wrong: dict[str, dict[str, np.ndarray]] = {
+        "rows": {"vectors": vectors[:-1]},
+        "width": {"vectors": vectors[:, :-1].copy()},
+        "type": {"vectors": vectors.astype(np.float64)},
+        "finite": {"vectors": infinite},
+    }
+    if n > 2_000:
+        wrong["short"] = {"links": good["links"][:-4]}
+        wrong["altered"] = {"links": np.append(good["links"][1:], good["links"][:1])}
+    for name, parts in wrong.items():
+        write_arrays(tmp_path / name, {**good, **parts})
+        with pytest.raises(ModelIntegrityError, match=name):
+            AnnIndex.load(tmp_path / name, n=n, width=WIDTH)
+    if n > 2_000:
+        write_arrays(tmp_path / "missing", {name: good[name] for name in ("node", "settings", "links")})
+        with pytest.raises(ModelIntegrityError, match="missing"):
+            AnnIndex.load(tmp_path / "missing", n=n, width=WIDTH)
 
 
 def test_another_size_is_an_error(index: AnnIndex, tmp_path: Path) -> None:
@@ -324,11 +383,11 @@ def test_importing_and_few_rows_need_no_faiss() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_many_rows_have_fewer_links(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_of_many_rows_is_built_faster(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ann, "MANY", 10)
     few = AnnIndex.build(np.eye(10, dtype=np.float32))
     many = AnnIndex.build(np.eye(11, dtype=np.float32))
-    assert (few.links, few.effort) == (ann.LINKS, ann.BUILD_EFFORT)
-    assert (many.links, many.effort) == (ann.FEWER_LINKS, ann.LESS_EFFORT)
-    own = AnnIndex.build(np.eye(11, dtype=np.float32), links=7, effort=9)
-    assert (own.links, own.effort) == (7, 9)
+    assert (few.m, few.ef_construction) == (ann.M, ann.EF_CONSTRUCTION)
+    assert (many.m, many.ef_construction) == (ann.SMALL_M, ann.SMALL_EF_CONSTRUCTION)
+    own = AnnIndex.build(np.eye(11, dtype=np.float32), m=7, ef_construction=9)
+    assert (own.m, own.ef_construction) == (7, 9)

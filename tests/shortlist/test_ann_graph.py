@@ -39,6 +39,18 @@ def test_what_was_written_is_read(graph: Graph) -> None:
     assert graph.add(ROWS[:0], 30, Run()) is graph
 
 
+def test_vectors_may_be_written_apart_in_half_of_the_bytes() -> None:
+    rows = ROWS.astype(np.float16).astype(np.float32)
+    graph = Graph.build(rows, 6, 30, Run())
+    parts = graph.arrays(half=True)
+    assert parts["vectors"].dtype == np.float16
+    again = Graph.of_arrays(parts, rows.shape)
+    assert (again.written == graph.written).all()
+    assert (again.near(rows, 5, 20) == graph.near(rows, 5, 20)).all()
+    with pytest.raises(ModelIntegrityError, match="altered"):
+        Graph.of_arrays({**parts, "links": parts["links"][::-1].copy()}, rows.shape)
+
+
 def test_another_shape_is_an_error(graph: Graph) -> None:
     for shape in ((699, 7), (700, 6), (350, 14), (10**6, 7), (0, 7)):
         with pytest.raises(ModelIntegrityError, match="graph"):
@@ -78,7 +90,7 @@ def test_torch_and_faiss_live_in_one_process(first: str) -> None:
         "before = faiss.omp_get_max_threads()\n"
         "with threads.limit(2):\n"
         "    for _ in range(2):\n"
-        "        found = AnnIndex.build(rows, links=8).search(rows[:100], 1)[0]\n"
+        "        found = AnnIndex.build(rows, m=8).search(rows[:100], 1)[0]\n"
         "        table = torch.from_numpy(rows).float() @ torch.from_numpy(rows[:100]).float().T\n"
         "        assert torch.softmax(table, 0).sum().isfinite()\n"
         "assert (found.ravel() == np.arange(100)).mean() > .9\n"

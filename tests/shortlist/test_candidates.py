@@ -81,6 +81,15 @@ def test_the_best_columns_of_a_table(size: int) -> None:
         assert (Candidates.from_dense(table, size).ids == found.ids).all()
 
 
+@given(ROWS, ROWS)
+def test_pairs_are_taken_out(a: list[dict[int, int]], b: list[dict[int, int]]) -> None:
+    a, b = a[: len(b)], b[: len(a)]
+    left = of(a).without(of(b).to_csr(21))
+    assert lists(left) == [
+        {i: here[i] for i in here if i not in there} for here, there in zip(a, b, strict=True)
+    ]
+
+
 def test_lists_that_do_not_fit_are_refused() -> None:
     with pytest.raises(UsageError, match="3 candidates are announced"):
         Candidates(np.array([0, 3]), np.zeros(2, np.int32), np.zeros(2, np.float32))

@@ -18,7 +18,7 @@ from longtail.errors import ModelIntegrityError, UsageError
 from longtail.graph.joint import JointGraph, joint_graph
 from longtail.graph.layers import layers_of
 from longtail.shortlist.layered import LayeredWeights
-from longtail.training.surroundings import torch_threads
+from longtail.training.runtime import torch_threads
 
 D = 19
 Kind = Literal["gin", "graphsage"]

@@ -34,6 +34,26 @@ def test_the_best_of_the_dense_product(seed: int, n_labels: int, size: int) -> N
     assert np.allclose(products[found.rows, found.ids], found.scores, atol=1e-6)
 
 
+@given(st.integers(0, 2**31), st.integers(1, 40))
+def test_a_label_of_several_rows_has_the_product_of_the_best(seed: int, size: int) -> None:
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 4, 12)
+    label_ptr = np.concatenate([[0], np.cumsum(counts)])
+    rows, X = rows_of(int(counts.sum()), 25, 0.2, rng), rows_of(20, 25, 0.2, rng)
+    index = LexicalIndex(rows, label_ptr)
+    products = (X @ rows.T).toarray()
+    best = np.stack(
+        [products[:, a:b].max(axis=1, initial=0) for a, b in zip(label_ptr[:-1], label_ptr[1:], strict=True)],
+        axis=1,
+    )
+    found = index.top(X, size)
+    expected = -np.sort(-best, axis=1)[:, :size]
+    assert found.counts.tolist() == (expected > 0).sum(axis=1).tolist()
+    assert np.allclose(found.top_k(expected.shape[1]).scores, expected, atol=1e-6)
+    everything = Candidates.from_dense(np.zeros((20, 12), np.float32), 12)
+    assert np.allclose(index.match(X, everything).scores, best.ravel(), atol=1e-6)
+
+
 def test_equal_products_rank_by_number() -> None:
     labels = csr_array(np.array([[0, 1], [1, 0], [1, 0], [1, 0], [0, 0]], np.float32))
     X = csr_array(np.array([[1, 0], [0, 0], [0, 1]], np.float32))
@@ -82,6 +102,8 @@ def test_wrong_arguments_are_refused() -> None:
         index.top(csr_array((2, 4), dtype=np.float32), 2)
     with pytest.raises(UsageError, match="size"):
         index.top(csr_array((2, 3), dtype=np.float32), 0)
+    with pytest.raises(UsageError, match="the labels have 3 rows, but there are 4"):
+        LexicalIndex(csr_array((4, 3), dtype=np.float32), np.array([0, 3]))
     with pytest.raises(UsageError, match="2 documents, but candidates of 1"):
         index.match(
             csr_array((2, 3), dtype=np.float32), Candidates.from_padded(np.array([[0]]), np.zeros((1, 1)))

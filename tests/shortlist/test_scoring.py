@@ -5,7 +5,7 @@ import pytest
 
 from longtail.errors import UsageError
 from longtail.shortlist.candidates import Candidates
-from longtail.shortlist.scoring import score
+from longtail.shortlist.scoring import score, sigmoid, softmax
 
 RNG = np.random.default_rng(3)
 CLASSIFIERS = RNG.normal(size=(60, 37)).astype(np.float32)
@@ -29,3 +29,31 @@ def test_no_candidates() -> None:
 def test_shapes_that_do_not_fit_are_refused() -> None:
     with pytest.raises(UsageError, match="do not fit"):
         score(X[:3], Candidates.from_dense(RNG.random((50, 60)), 9), CLASSIFIERS)
+
+
+def test_softmax_is_over_the_candidates_of_a_document() -> None:
+    found = Candidates.from_counts(
+        np.array([3, 0, 2]), np.array([0, 1, 4, 2, 3], np.int32), np.array([1, 2, 3, 900, 890], np.float32)
+    )
+    scores = softmax(found).scores
+    first, last = np.exp([1.0, 2, 3]), np.exp([0.0, -10])
+    np.testing.assert_allclose(scores, [*first / first.sum(), *last / last.sum()], rtol=1e-6)
+    # Alone as among others, to the last bit.
+    assert (softmax(found.take(0, 1)).scores == scores[:3]).all()
+    assert not len(softmax(found.take(1, 2)).ids)
+
+
+def test_softmax_keeps_the_order_where_a_sigmoid_saturates() -> None:
+    raw = np.array([60, 25, 30, 20, -20], np.float32)
+    found = softmax(Candidates.from_counts(np.array([5]), np.arange(5, dtype=np.int32), raw)).scores
+    assert np.array_equal(np.argsort(found), np.argsort(raw))
+    assert len(set(found.tolist())) == 5
+
+
+def test_sigmoid_keeps_the_order_of_low_scores_and_does_not_overflow() -> None:
+    x = np.array([-1000, -60, -30, -20, -1, 0, 1, 15, 1000], np.float32)
+    found = sigmoid(x)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found[1:-1], 1 / (1 + np.exp(-x[1:-1].astype(np.float64))), rtol=1e-6)
+    assert (found[0], found[-1]) == (0, 1)
+    assert (np.diff(found) > 0).all()

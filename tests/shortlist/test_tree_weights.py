@@ -8,7 +8,7 @@ from longtail.cluster.label_tree import LabelTree
 from longtail.errors import ModelIntegrityError
 from longtail.shortlist.tree_weights import TreeWeights
 from longtail.solvers.classifiers import SparseWeights
-from longtail.storage import write_arrays
+from longtail.storage import read_arrays, write_arrays
 
 
 def part(features: list[int], weights: list[list[float]], bias: list[float]) -> SparseWeights:
@@ -39,24 +39,49 @@ def test_nodes_are_laid_out_level_by_level() -> None:
     assert set(joined.arrays()) == set(TreeWeights.__slots__)
 
 
-def saved(folder: Path, **changed: np.ndarray) -> Path:
+def small() -> TreeWeights:
     tree = LabelTree([np.array([0, 2]), np.array([0, 2, 3])], np.array([4, 1, 2]))
     parts = [[part([0], [[1, 2]], [0, 0])], [part([3], [[2, 4]], [0, 0])], [part([3], [[7]], [0])]]
+    return TreeWeights.join(tree, parts)
+
+
+def saved(folder: Path, **changed: np.ndarray) -> Path:
+    """As earlier versions saved it: every array in its type in memory."""
     path = folder / "tree.safetensors"
-    write_arrays(path, {**TreeWeights.join(tree, parts).arrays(), **changed})
+    write_arrays(path, {**small().arrays(), **changed})
     return path
 
 
 def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
-    weights = TreeWeights.load(saved(tmp_path), n_features=4, n_labels=5)
-    assert list(weights.values) == [1, 2, 2, 4, 7]
-    assert weights.values.flags.writeable
+    expected = small()
+    expected.save(tmp_path / "tree.safetensors")
+    weights = TreeWeights.load(tmp_path / "tree.safetensors", features=4, labels=5)
+    for name, values in weights.arrays().items():
+        assert values.dtype == getattr(expected, name).dtype
+        assert values.tolist() == getattr(expected, name).tolist()
+        assert values.flags.writeable
+
+
+def test_weights_of_full_precision_stay_as_they_are(tmp_path: Path) -> None:
+    third = np.full(5, 1 / 3, np.float32)
+    weights = TreeWeights.load(saved(tmp_path, values=third), features=4, labels=5)
+    assert (weights.values == third).all()
+    assert (TreeWeights(**weights.arrays()).values == third.astype(np.float16)).all()
+
+
+def test_pointers_and_indices_take_about_a_byte_each(tmp_path: Path) -> None:
+    small().save(tmp_path / "tree.safetensors")
+    found = read_arrays(tmp_path / "tree.safetensors")
+    for name in ("row_ptr", "row_feature", "row_node", "columns"):
+        assert found[name].dtype == np.uint8
+        assert len(found[name]) == len(getattr(small(), name))
+    assert found["values"].dtype == np.float16
 
 
 @pytest.mark.parametrize("name", TreeWeights.__slots__)
 @pytest.mark.parametrize("change", ["empty", "table", "float", "huge", "negative"])
 def test_arrays_that_would_lead_a_kernel_astray_are_refused(tmp_path: Path, name: str, change: str) -> None:
-    old = TreeWeights.load(saved(tmp_path), n_features=4, n_labels=5).arrays()[name]
+    old = TreeWeights.load(saved(tmp_path), features=4, labels=5).arrays()[name]
     huge = np.iinfo(old.dtype).max if old.dtype.kind in "iu" else np.inf
     new = {
         "empty": old[:0],
@@ -68,11 +93,27 @@ def test_arrays_that_would_lead_a_kernel_astray_are_refused(tmp_path: Path, name
         ),
     }[change]
     with pytest.raises(ModelIntegrityError, match=r"tree\.safetensors"):
-        TreeWeights.load(saved(tmp_path, **{name: new}), n_features=4, n_labels=5)
+        TreeWeights.load(saved(tmp_path, **{name: new}), features=4, labels=5)
 
 
 def test_a_tree_of_another_model_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelIntegrityError, match="labels that the model does not have"):
-        TreeWeights.load(saved(tmp_path), n_features=4, n_labels=4)
-    with pytest.raises(ModelIntegrityError, match="features that the model does not have"):
-        TreeWeights.load(saved(tmp_path), n_features=3, n_labels=5)
+    with pytest.raises(ModelIntegrityError, match="label_order must be from 0 to 3"):
+        TreeWeights.load(saved(tmp_path), features=4, labels=4)
+    with pytest.raises(ModelIntegrityError, match="row_feature must be from 0 to 2"):
+        TreeWeights.load(saved(tmp_path), features=3, labels=5)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"columns": np.array([0, 2, 0, 1, 0], np.uint16)}, "children that its node does not have"),
+        ({"label_order": np.array([4, 4, 2], np.int32)}, "a label is in the tree twice"),
+        ({"label_order": np.array([4, 1, 2, 3], np.int32)}, "nodes and their children"),
+        ({"level_ptr": np.array([], np.int64)}, "level_ptr"),
+    ],
+)
+def test_arrays_that_do_not_fit_each_other_are_refused(
+    tmp_path: Path, changed: dict[str, np.ndarray], says: str
+) -> None:
+    with pytest.raises(ModelIntegrityError, match=says):
+        TreeWeights.load(saved(tmp_path, **changed), features=4, labels=5)

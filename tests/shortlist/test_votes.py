@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from longtail import threads
 from longtail.errors import UsageError
-from longtail.shortlist.votes import votes
+from longtail.shortlist.votes import first_votes, votes
 
 
 def labels_of(rng: np.random.Generator, nodes: int, labels: int) -> csr_array:
@@ -29,6 +29,22 @@ def test_votes_are_a_product(seed: int, n: int, m: int, nodes: int, labels: int)
     found = votes(voters, weights, known)
     np.testing.assert_allclose(found.to_csr(labels).toarray(), table @ known.toarray(), rtol=1e-5, atol=1e-6)
     assert all((np.diff(row.ids) > 0).all() for row in (found.take(i, i + 1) for i in range(n)))
+
+
+@given(st.integers(0, 2**31), st.integers(1, 20), st.integers(0, 6))
+def test_the_first_voter_of_a_label(seed: int, n: int, m: int) -> None:
+    rng = np.random.default_rng(seed)
+    known = labels_of(rng, 8, 5)
+    voters = rng.integers(-1, 8, (n, m)).astype(np.int32)
+    weights = rng.random((n, m)).astype(np.float32)
+    expected = np.zeros((n, 5), np.float32)
+    for i in range(n):
+        for j in reversed(range(m)):
+            if voters[i, j] >= 0:
+                expected[i, known[[voters[i, j]]].indices] = weights[i, j]
+    found = first_votes(voters, weights, known)
+    assert (found.to_csr(5).toarray() == expected).all()
+    assert found.ids.tolist() == votes(voters, weights, known).ids.tolist()
 
 
 def test_a_label_without_weight_is_a_candidate_and_threads_do_not_matter() -> None:

@@ -12,10 +12,12 @@ from longtail.systems import create
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "dummy": ("dummy", {}),
     "linear": ("linear", {"tree": {"leaf_size": 8, "arity": 4}}),
+    "lexical": ("lexical", {"text": {"kind": "word"}}),
+    "knn": ("knn", {"text": {"kind": "word"}}),
     "pieces": (
         "linear",
         {
-            "tree": {"leaf_size": 8, "arity": 4, "members": 2},
+            "tree": {"leaf_size": 8, "arity": 4, "trees": 2},
             "text": {"kind": "wordpiece", "wordpiece_vocab_size": 200, "char_ngrams": [3, 3]},
         },
     ),

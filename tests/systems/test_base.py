@@ -1,7 +1,7 @@
 """The checks that every system inherits, on one that notes what reaches its hooks."""
 
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,51 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from longtail import config as configuration
 from longtail.errors import ConfigError, NotFittedError, UnsupportedError, UsageError
 from longtail.run import Run
 from longtail.systems import base
-from longtail.systems.base import Capabilities, System, SystemConfig
-from longtail.types import Dataset, Edges, TopK
-
-
-class Noting(System):
-    """Answers with the label whose number is the document's text."""
-
-    name: ClassVar[str] = "noting"
-
-    @dataclass(frozen=True, kw_only=True, slots=True)
-    class Config(SystemConfig):
-        """One setting of its own."""
-
-        depth: int = 1
-
-    def _fit(self, train, valid, run) -> None:
-        self.fitted_on: Any = (train, valid, run)
-        self.batches: list[int] = []
-
-    def _predict_batch(self, documents, k) -> TopK:
-        self.batches.append(len(documents))
-        answer = TopK.empty(len(documents), k)
-        answer.labels[:, 0] = [int(text or 0) for text in documents.texts]
-        answer.scores[:, 0] = 1
-        return answer
-
-    def _save_parts(self, folder) -> None:
-        pass
-
-    def _load_parts(self, folder) -> None:
-        pass
-
-
-class NotingMatrices(Noting):
-    """The same for feature rows."""
-
-    name: ClassVar[str] = "noting-matrices"
-    capabilities: ClassVar[Capabilities] = Capabilities(features=True)
-
-
-TRAIN = Dataset.from_texts(["0", "1", "1"], [["a"], ["b"], ["b"]], {"c": "never seen"})
-MATRIX = Dataset.from_matrix(np.eye(3), np.eye(3))
+from longtail.types import Dataset
+from tests.systems.noting import EDGES, MATRIX, TRAIN, Noting, NotingLabels, NotingMatrices
 
 
 @pytest.fixture
@@ -72,6 +33,35 @@ def test_settings_come_by_name_or_ready_made():
         Noting(dept=3)
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"deep": 3}, "there is no setting 'deep' any more: it is called 'depth' now"),
+        ({"depth": 1, "deep": 3}, "there is no setting 'deep' any more: it is called 'depth' now"),
+        ({"tree": {"size": 3}}, "there is no setting 'tree.size' any more: it is called 'depth' now"),
+        ({"table": {"deep": 3}}, "there is no setting 'table.deep' any more: it is called 'table.depth' now"),
+        ({"gone": None}, "there is no setting 'gone' any more: it has no successor: leave it out"),
+    ],
+)
+def test_a_former_setting_is_refused_with_its_new_name(settings, message):
+    with pytest.raises(ConfigError) as caught:
+        Noting(**settings)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("settings", [{"tree": 3}, {"tree": {"deep": 3}}, {"table": {"gone": 3}}])
+def test_a_former_name_elsewhere_is_an_unknown_setting(settings):
+    with pytest.raises(ConfigError, match="unknown configuration key"):
+        Noting(**settings)
+
+
+def test_former_names_are_no_settings():
+    assert Noting(table={"depth": 4}).config.table.depth == 4
+    assert "renamed" not in configuration.to_dict(Noting().config)
+    with pytest.raises(ConfigError, match="unknown configuration key 'renamed'"):
+        Noting(renamed={})
+
+
 @pytest.mark.parametrize("fields", [["title"], ["text"], ["title", "text"], ["text", "title"]])
 def test_fields_that_are_there(fields):
     assert Noting(fields=fields).config.fields == tuple(fields)
@@ -88,7 +78,7 @@ def test_a_seed_is_not_negative():
         Noting(seed=-1)
 
 
-def test_fit_returns_the_system_with_what_it_learnt(fitted):
+def test_fit_returns_the_system_with_what_it_was_trained_on(fitted):
     assert fitted.labels_ is TRAIN.labels
     assert fitted.labels_.ids == ["c", "a", "b"]
     assert fitted.label_counts_.tolist() == [0, 1, 2]
@@ -97,10 +87,11 @@ def test_fit_returns_the_system_with_what_it_learnt(fitted):
 
 
 def test_without_a_run_there_is_a_silent_one(fitted):
-    train, valid, run = fitted.fitted_on
+    train, valid, run, store = fitted.fitted_on
     assert train is TRAIN
     assert valid is None
     assert type(run) is Run
+    assert store.documents is TRAIN.documents
 
 
 def test_validation_documents_are_brought_onto_the_labels_of_training():
@@ -115,14 +106,14 @@ def test_validation_documents_are_brought_onto_the_labels_of_training():
     assert run.seconds.keys() == {"validate"}
 
 
-def test_an_empty_validation_part_gives_no_figures():
+def test_an_empty_validation_part_gives_no_metrics():
     assert Noting().fit(TRAIN, valid=Dataset.from_texts([], [])).facts_.metrics == {}
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (Dataset.from_texts([], []), "there is no document to learn from"),
+        (Dataset.from_texts([], []), "there is no document to train on"),
         (Dataset.from_texts(["a"], [[]]), "no document has a label"),
         (Dataset.from_texts(["", ""], [["a"], ["b"]]), "no document has any text in its fields title, text"),
         (MATRIX, "'noting' learns from text, not from a feature matrix"),
@@ -132,7 +123,7 @@ def test_an_empty_validation_part_gives_no_figures():
         ),
     ],
 )
-def test_data_that_cannot_be_learnt_from(data, message):
+def test_data_that_cannot_be_trained_on(data, message):
     system = Noting()
     with pytest.raises(UsageError, match=message):
         system.fit(data)
@@ -147,6 +138,14 @@ def test_feature_rows_need_the_capability_and_finite_values():
         NotingMatrices().fit(Dataset.from_matrix(np.full((3, 3), np.nan), np.eye(3)))
     with pytest.raises(UnsupportedError, match="reads text, not a feature matrix"):
         Noting().fit(TRAIN).predict(MATRIX)
+
+
+def test_a_system_that_label_texts_are_enough_for_needs_no_documents():
+    labels = Dataset.from_texts([], [], {"a": "red", "b": "green"})
+    system = NotingLabels().fit(labels)
+    assert system.facts_.documents == 0
+    assert system.predict(["1"], k=1).labels.tolist() == [[1]]
+    assert NotingLabels().fit(Dataset.from_texts(["x"], [[]], {"a": "red"})).label_counts_.tolist() == [0]
 
 
 def test_a_failed_fit_leaves_the_old_model_usable(fitted):
@@ -167,36 +166,35 @@ def test_no_documents_never_reach_the_hook(fitted):
     assert fitted.batches == []
 
 
-class NotingLinks(Noting):
-    """Notes what is known of the documents; answers as ever."""
-
-    name: ClassVar[str] = "noting-links"
-    capabilities: ClassVar[Capabilities] = Capabilities(revealed_labels=True, auxiliary_edges=True)
-
-    def _predict_linked(self, documents, k, revealed, edges) -> TopK:
-        self.linked = (k, None if revealed is None else revealed.toarray().tolist(), edges)
-        return self._predict_batch(documents, k)
-
-
-EDGES = Edges(["0"], ["a"], np.ones(1, np.float32))
-
-
 def test_known_labels_are_no_answers(fitted):
     answer = fitted.predict(["1", "1", "2"], k=2, revealed=[["a"], ["b"], []])
     assert answer.labels.tolist() == [[-1, -1], [1, -1], [2, -1]]
     assert answer.scores.tolist() == [[0, 0], [1, 0], [1, 0]]
 
 
-def test_a_system_gets_what_it_declares():
-    system = NotingLinks().fit(TRAIN)
+def test_what_is_known_of_documents_reaches_the_hook():
+    system = Noting().fit(TRAIN)
     system.predict(["1"], k=2)
-    assert not hasattr(system, "linked")
+    assert system.encoded_with == (None, None)
     assert system.predict(["1"], k=2, revealed=[["a", "b"]]).labels.tolist() == [[-1, -1]]
-    assert system.linked == (4, [[0, 1, 1]], None)
+    assert system.encoded_with == ([[0, 1, 1]], None)
+    assert system.sizes == [2, 4]
     system.predict(["1"], k=2, edges=EDGES)
-    assert system.linked == (2, None, EDGES)
+    assert system.encoded_with == (None, EDGES)
+    system.predict(["1"], k=2, revealed=[[]])
+    assert system.encoded_with == (None, None)
     system.predict(replace(TRAIN, revealed=TRAIN.Y, edges=EDGES), k=1)
-    assert system.linked == (2, TRAIN.Y.toarray().tolist(), EDGES)
+    assert system.encoded_with == (TRAIN.Y.toarray().tolist(), EDGES)
+
+
+def test_a_document_that_cannot_be_read_has_no_answer(fitted):
+    answer = fitted.predict(["1 2", "?", "2"], k=2)
+    assert answer.labels.tolist() == [[1, 2], [-1, -1], [2, -1]]
+    assert answer.scores.tolist() == [[1, 0.5], [0, 0], [1, 0]]
+    assert fitted.predict(["?"], k=1, revealed=[["a"]]).labels.tolist() == [[-1]]
+
+
+# --- revealed labels, batches, evaluation ----------------------------------------------------------------
 
 
 def test_a_data_set_brings_its_revealed_labels_matched_by_id(fitted):
@@ -210,14 +208,12 @@ def test_a_data_set_brings_its_revealed_labels_matched_by_id(fitted):
 def test_evaluate_leaves_out_what_is_revealed():
     test = Dataset.from_texts(["1", "2"], [["a", "b"], ["a", "b"]])
     given = csr_array(np.array([[1, 0], [0, 1]], np.float32))
-    report = NotingLinks().fit(TRAIN).evaluate(replace(test, revealed=given), k=(1,))
-    assert report.figures["P@1"]["value"] == 0
-    assert report.counts["assignments"] == report.counts["pairs_left_out"] == 2
+    report = Noting().fit(TRAIN).evaluate(replace(test, revealed=given), k=(1,))
+    assert report.metrics["P@1"]["value"] == 0
+    assert report.counts["assignments"] == report.counts["unscored_pairs"] == 2
     other = csr_array(1 - given.toarray())
-    assert (
-        NotingLinks().fit(TRAIN).evaluate(replace(test, revealed=other), k=(1,)).figures["P@1"]["value"]
-        == 100
-    )
+    report = Noting().fit(TRAIN).evaluate(replace(test, revealed=other), k=(1,))
+    assert report.metrics["P@1"]["value"] == 100
 
 
 @given(st.lists(st.lists(st.sampled_from("abc"), unique=True), min_size=1, max_size=9), st.integers(1, 4))
@@ -243,33 +239,23 @@ def test_batches_cover_every_document_once_and_in_order(numbers, size, k):
 
 def test_evaluate_counts_labels_that_training_never_had(fitted):
     report = fitted.evaluate(Dataset.from_texts(["2", "0", "0"], [["b"], ["new"], ["c", "new"]]), k=(1,))
-    assert report.figures["P@1"]["value"] == pytest.approx(200 / 3)
+    assert report.metrics["P@1"]["value"] == pytest.approx(200 / 3)
     assert report.counts["labels"] == 4
-    assert report.counts["labels_unseen_in_training"] == 2
+    assert report.counts["cold_labels"] == 2
     assert report.counts["training_documents"] == 3
 
 
-def test_evaluate_asks_for_as_many_labels_more_as_are_left_out():
-    asked = []
-
-    class Asking(Noting):
-        """Notes k."""
-
-        def _predict_batch(self, documents, k):
-            asked.append(k)
-            return super()._predict_batch(documents, k)
-
-    system = Asking().fit(TRAIN)
+def test_evaluate_predicts_as_many_labels_more_as_are_left_out(fitted):
     test = Dataset.from_texts(["1"], [["a", "b"]])
-    system.evaluate(test, k=(1, 3))
-    system.evaluate(test, k=(20,))
-    system.evaluate(Dataset(test.documents, test.labels, test.Y, test.Y), k=(1, 3))
-    assert asked == [10, 20, 12]
+    fitted.evaluate(test, k=(1, 3))
+    fitted.evaluate(test, k=(20,))
+    fitted.evaluate(Dataset(test.documents, test.labels, test.Y, test.Y), k=(1, 3))
+    assert fitted.sizes == [10, 20, 12]
 
 
-@pytest.mark.parametrize("method", ["predict", "evaluate", "save"])
+@pytest.mark.parametrize("method", ["predict", "candidates", "evaluate", "save"])
 def test_an_untrained_system_says_so(method, tmp_path):
-    argument: Any = {"predict": ["a"], "evaluate": TRAIN, "save": tmp_path / "model"}[method]
+    argument: Any = {"evaluate": TRAIN, "save": tmp_path / "model"}.get(method, ["a"])
     with pytest.raises(NotFittedError, match=r"'noting' is not trained: call fit\(\) or load a model first"):
         getattr(Noting(), method)(argument)
     assert not (tmp_path / "model").exists()

@@ -131,12 +131,12 @@ def test_the_card_is_for_people(model, tiny):
 WITHOUT_PICKLE = """
 import sys
 
-asked_for = []
+imported = []
 
 class Watch:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in ("torch", "transformers", "joblib", "dill", "cloudpickle"):
-            asked_for.append(name)
+            imported.append(name)
 
 sys.meta_path.insert(0, Watch())
 
@@ -169,7 +169,7 @@ else:
     sys.exit("unpickling is not forbidden")
 cold = longtail.load(sys.argv[1]).predict(["bababade"], k=3)
 assert (cold.labels == warm.labels).all() and (cold.scores == warm.scores).all()
-assert asked_for == [], asked_for
+assert imported == [], imported
 assert "torch" not in sys.modules
 print("loaded", cold.labels.shape)
 """

@@ -7,13 +7,13 @@ import pytest
 
 from longtail.systems.base import TrainingFacts
 from longtail.systems.dummy import Dummy
-from longtail.systems.linear import LinearTree
+from longtail.systems.linear.system import LinearTree
 from longtail.systems.model_card import model_card
 from longtail.types import Dataset, LabelSet
 
 
 def system(counts: list[int], documents: int = 1234, metrics=None) -> Dummy:
-    """A dummy that learnt so much."""
+    """A dummy with these training facts."""
     found = Dummy(seed=7)
     found.labels_ = LabelSet([str(i) for i in range(len(counts))], [""] * len(counts))
     found.label_counts_ = np.array(counts)
@@ -29,18 +29,20 @@ def test_data_in_numbers():
     assert f"`{'f' * 64}`" in card
 
 
-def test_figures_are_a_table_with_intervals():
-    figure = {"value": 12.346, "low": 1.0, "high": 100.0}
-    card = model_card(system([1], metrics={"R@5": figure, "P@1": {**figure, "value": 2.0}}))
-    assert "| figure | value | 95 % interval |\n|---|---|---|\n" in card
+def test_metrics_are_a_table_with_intervals():
+    metric = {"value": 12.346, "low": 1.0, "high": 100.0}
+    card = model_card(system([1], metrics={"R@5": metric, "P@1": {**metric, "value": 2.0}}))
+    assert (
+        "## Metrics on the validation documents\n| metric | value | 95 % interval |\n|---|---|---|\n" in card
+    )
     rows = re.findall(r"^\| (.+@.+) \|$", card, re.MULTILINE)
     assert rows == ["P@1 | 2.00 | 1.00 to 100.00", "R@5 | 12.35 | 1.00 to 100.00"]
 
 
-def test_without_validation_there_are_no_figures():
+def test_without_validation_there_are_no_metrics():
     card = model_card(system([1]))
     assert "None: the data had no validation part." in card
-    assert "| figure |" not in card
+    assert "| metric |" not in card
 
 
 def test_settings_are_all_there():

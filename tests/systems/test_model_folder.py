@@ -1,6 +1,7 @@
 """A model folder loads as what was saved; what does not fit together is refused, whatever the manifest says."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import orjson
@@ -11,16 +12,17 @@ from longtail.errors import ModelIntegrityError, ModelVersionError, UsageError
 from longtail.evaluation.environment import versions
 from longtail.storage.manifest import write_manifest
 from longtail.systems import create, load, model_folder
-from longtail.systems.base import System
+from longtail.systems.base import System, SystemConfig
 from longtail.systems.dummy import Dummy
-from longtail.systems.linear import LinearTree
+from longtail.systems.linear.system import LinearTree
+from longtail.text.tfidf import TfidfFeatures
 from longtail.types import Dataset, LabelSet
 from tests.systems.damage import change_json, change_labels, fit_manifest, refused
 
 # --- what was saved --------------------------------------------------------------------------------------
 
 
-def test_a_copy_loads_and_knows_what_it_learnt_from(model, tiny):
+def test_a_copy_loads_and_has_the_facts_of_its_training(model, tiny):
     system = load(model)
     assert system.labels_.ids == tiny.train.labels.ids
     assert system.labels_.texts == tiny.train.labels.texts
@@ -47,7 +49,7 @@ def test_further_keys_of_labels_are_kept(tmp_path):
 
 def test_describe_tells_without_loading(dummy, tiny):
     found = model_folder.describe(dummy)
-    assert found["format"] == model_folder.FORMAT == 1
+    assert found["format"] == model_folder.FORMAT == 2
     assert found["system"] == "dummy"
     assert found["config"] == {"fields": ["title", "text"], "seed": 0}
     assert found["data"] == {
@@ -68,7 +70,7 @@ def test_describe_refuses_what_load_refuses(dummy):
         model_folder.describe(dummy)
 
 
-def test_describe_knows_systems_that_this_version_has_not(dummy):
+def test_describe_reads_systems_that_this_version_has_not(dummy):
     change_json(dummy / "config.json", lambda found: found.update(system="oracle"))
     assert model_folder.describe(dummy)["system"] == "oracle"
 
@@ -111,10 +113,79 @@ def test_what_is_no_model_folder_is_said(tmp_path):
 # --- parts that do not fit, with a manifest that does
 
 
-@pytest.mark.parametrize("number", [0, -1, 2, 10**15])
+@pytest.mark.parametrize("number", [0, -1, 3, 10**15])
 def test_another_format_is_refused(model, number):
     change_json(model / "config.json", lambda found: found.update(format=number))
-    assert f"model format {number}" in refused(model, ModelVersionError)
+    assert f"model format {number}, this version reads up to 2" in refused(model, ModelVersionError)
+
+
+def test_a_dummy_of_format_1_is_read(dummy, tiny):
+    before = load(dummy).predict(tiny.test)
+    change_json(dummy / "config.json", lambda found: found.update(format=1))
+    assert model_folder.describe(dummy)["format"] == 1
+    after = load(dummy).predict(tiny.test)
+    assert (before.labels == after.labels).all()
+    assert (before.scores == after.scores).all()
+
+
+@pytest.mark.parametrize("name", ["eclare", "galaxc", "gnnxml", "gudn", "xgrank", "oracle"])
+def test_other_systems_of_format_1_have_to_be_trained_again(dummy, name):
+    change_json(dummy / "config.json", lambda found: found.update(format=1, system=name))
+    message = f"{dummy} is a model of '{name}' in format 1, which this version does not read: train it again"
+    assert refused(dummy, ModelVersionError) == message
+
+
+def test_former_names_of_settings_are_read_in_a_model(dummy):
+    class Renamed(Dummy):
+        """A setting that had other names."""
+
+        @dataclass(frozen=True, kw_only=True, slots=True)
+        class Config(SystemConfig):
+            """Settings."""
+
+            renamed: ClassVar[dict[str, str]] = {
+                "deep": "depth",
+                "tree.deep": "depth",
+                "gone": "leave it out",
+            }
+            depth: int = 1
+
+    config = dummy / "config.json"
+    change_json(config, lambda found: found["config"].update(deep=3))
+    assert Renamed.load(dummy).config == Renamed.Config(depth=3)
+    change_json(config, lambda found: found["config"].update(gone=3))
+    with pytest.raises(ModelVersionError, match="unknown configuration key 'gone'"):
+        Renamed.load(dummy)
+
+
+def test_text_features_are_saved_once_under_the_name_of_their_content(tiny, tmp_path):
+    class Twice(LinearTree):
+        """Saves its vocabulary for two users."""
+
+        name = "twice"
+
+        def _save_parts(self, folder, features):
+            super()._save_parts(folder, features)
+            again = TfidfFeatures(self.features_.config)
+            again.fit_transform(tiny.train.documents.joined())
+            assert features.save(again) == features.save(self.features_)
+
+        def _load_parts(self, folder, features):
+            super()._load_parts(folder, features)
+            assert features.load(self.features_.digest[:16]) is self.features_
+
+    Twice(tree={"leaf_size": 8, "arity": 4}).fit(tiny.train).save(tmp_path / "model")
+    assert len(list((tmp_path / "model" / "features").iterdir())) == 1
+    Twice.load(tmp_path / "model")
+
+
+def test_text_features_that_are_missing_or_another_s_are_refused(copy, saved):
+    if (saved / "linear.json").exists():
+        model = copy()
+        change_json(model / "linear.json", lambda found: found.update(features="elsewhere"))
+        assert "the text features 'elsewhere' are missing" in refused(model, ModelIntegrityError)
+        change_json(model / "linear.json", lambda found: found.update(features=3))
+        assert "3 is not the name of text features" in refused(model, ModelIntegrityError)
 
 
 @pytest.mark.parametrize("number", [None, True, "1", 1.0, [1], {}])
@@ -168,7 +239,7 @@ def test_settings_of_a_part_are_checked_too(model, settings):
 def test_a_tree_that_is_not_there_is_missed(copy, saved):
     if "tree" in orjson.loads((saved / "config.json").read_bytes())["config"]:
         model = copy()
-        change_json(model / "config.json", lambda found: found["config"]["tree"].update(members=3))
+        change_json(model / "config.json", lambda found: found["config"]["tree"].update(trees=3))
         assert "tree-" in refused(model, ModelIntegrityError)
 
 
@@ -206,10 +277,10 @@ def test_the_facts_about_the_data_are_checked(model, key, value):
 
 
 @pytest.mark.parametrize(
-    "figure", [None, 3.0, {}, {"value": 1.0, "low": 0.0}, {"value": "1", "low": 0, "high": 2}]
+    "metric", [None, 3.0, {}, {"value": 1.0, "low": 0.0}, {"value": "1", "low": 0, "high": 2}]
 )
-def test_figures_are_checked(model, figure):
-    change_json(model / "config.json", lambda found: found["metrics"].update({"P@1": figure}))
+def test_metrics_are_checked(model, metric):
+    change_json(model / "config.json", lambda found: found["metrics"].update({"P@1": metric}))
     assert "metrics" in refused(model, ModelIntegrityError)
 
 

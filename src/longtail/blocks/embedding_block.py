@@ -34,6 +34,6 @@ class EmbeddingBlock(nn.Module):
         return x + self.scale * hidden
 
     @torch.no_grad()
-    def folded(self) -> torch.Tensor:
-        """lambda * R as one matrix [D, D]: in prediction the block is x + folded relu(x)."""
+    def exported(self) -> torch.Tensor:
+        """lambda * R as one matrix [D, D]: in prediction the block is x + exported relu(x)."""
         return self.scale * cast(torch.Tensor, self.linear.weight)

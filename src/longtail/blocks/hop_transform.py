@@ -46,12 +46,12 @@ class HopTransform(nn.Module):
         )
 
     @torch.no_grad()
-    def folded(self) -> tuple[torch.Tensor, torch.Tensor]:
+    def exported(self) -> tuple[torch.Tensor, torch.Tensor]:
         """M [K, D, D] and b [K, D]: in prediction the block is x + relu(M_k x + b_k)."""
-        parts = [self._folded(*hop) for hop in zip(self.weight, self.norms, strict=True)]
+        parts = [self._exported(*hop) for hop in zip(self.weight, self.norms, strict=True)]
         return torch.stack([matrix for matrix, _ in parts]), torch.stack([shift for _, shift in parts])
 
-    def _folded(self, matrix: torch.Tensor, norm: nn.Module) -> tuple[torch.Tensor, torch.Tensor]:
+    def _exported(self, matrix: torch.Tensor, norm: nn.Module) -> tuple[torch.Tensor, torch.Tensor]:
         if not isinstance(norm, nn.BatchNorm1d):
             return matrix, torch.zeros_like(matrix[0])
         assert norm.running_mean is not None

@@ -33,6 +33,6 @@ class LabelAttention(nn.Module):
         return fused, alpha
 
     @torch.no_grad()
-    def folded_transform(self) -> torch.Tensor:
+    def exported_transform(self) -> torch.Tensor:
         """T with its spectral norm divided out [D, D]."""
         return cast(torch.Tensor, self.transform.weight).clone()

@@ -82,6 +82,20 @@ class Transformer(torch.nn.Module):
         weights = {name: tensor.detach().cpu().numpy() for name, tensor in self.model.state_dict().items()}
         return {**weights, WORDS: self.words.detach().cpu().numpy()}
 
+    def stored_arrays(self) -> dict[str, np.ndarray]:
+        """The same for a file: in float16 where that changes no value, as after ``round_weights``."""
+        return {name: _smallest(array) for name, array in self.arrays().items()}
+
+    def round_weights(self) -> None:
+        """Round weights to float16 (and keep them in float32), so that half of the bytes on the disk say it all.
+
+        Arrays with values beyond the range of float16 stay as they are.
+        """
+        with torch.no_grad():
+            for parameter in self.model.parameters():
+                parameter.copy_(_rounded(parameter))
+        self.words = _rounded(self.words.detach())
+
     @property
     def width(self) -> int:
         """D."""
@@ -200,6 +214,19 @@ def mean_states(state: torch.Tensor, tokens: Padded) -> torch.Tensor:
     """The mean of each text's tokens, padding left out [n, D]."""
     mask = torch.from_numpy(tokens.mask).to(state.device)[:, :, None].to(state.dtype)
     return (state * mask).sum(1) / mask.sum(1).clamp(min=1)
+
+
+def _rounded(weight: torch.Tensor) -> torch.Tensor:
+    half = weight.half()
+    return half.to(weight.dtype) if bool(half.isfinite().all()) else weight
+
+
+def _smallest(array: np.ndarray) -> np.ndarray:
+    if array.dtype != np.float32:
+        return array
+    with np.errstate(over="ignore"):
+        half = array.astype(np.float16)
+    return half if bool((half == array).all()) else array
 
 
 _SAFE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}

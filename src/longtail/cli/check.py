@@ -1,4 +1,4 @@
-"""``longtail check``: what a data set holds, and what is odd about it."""
+"""``longtail check``: sizes, label frequencies and problems of a data set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from longtail.cli.session import loudness
 @options.as_json
 @loudness
 def command(path: str, format_: str | None, as_json: bool, **columns: Any) -> None:
-    """Read the data set at PATH and report sizes, label frequencies and oddities; exit 1 if it is not readable."""
+    """Read the data set at PATH and report sizes, label frequencies and problems; exit 1 if it is not readable."""
     from longtail import data
 
     with source.readable(path) as place:

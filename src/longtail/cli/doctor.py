@@ -1,4 +1,4 @@
-"""``longtail doctor``: what this installation has, and what stands in the way of running well."""
+"""``longtail doctor``: versions, optional packages, threads, memory and disk of this installation."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def _print(report: dict[str, Any]) -> None:
     for sentence in report["advice"]:
         click.echo(f"advice: {sentence}")
     if not report["problems"]:
-        click.echo("All that is needed is here.")
+        click.echo("All required packages work.")
 
 
 def _how(found: dict[str, Any]) -> str:

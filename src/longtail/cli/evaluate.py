@@ -1,4 +1,4 @@
-"""``longtail evaluate``: predict a test set and report, with the rare labels apart."""
+"""``longtail evaluate``: predict a test set and report metrics, also by label frequency."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from longtail.cli import members as member_choice
 from longtail.cli import options, output, parts, source
 from longtail.cli.session import current, loudness
 from longtail.errors import UsageError
@@ -26,18 +27,23 @@ def _ranks(context: click.Context, parameter: click.Parameter, value: str) -> tu
 @click.command()
 @click.argument("model", type=click.Path())
 @click.argument("data", type=click.Path())
-@click.option("--part", default="test", show_default=True, help="The part of DATA to measure on.")
-@click.option("-k", "ranks", default="1,3,5", show_default=True, callback=_ranks, help="Ranks to measure at.")
+@click.option("--part", default="test", show_default=True, help="The part of DATA to evaluate on.")
+@click.option(
+    "-k", "ranks", default="1,3,5", show_default=True, callback=_ranks, help="Ranks of the metrics."
+)
 @click.option(
     "--json", "json_", metavar="FILE", type=click.Path(), help="Write the report as JSON (- is stdout)."
 )
-@click.option("--html", metavar="FILE", type=click.Path(), help="Write the report as a page with plots.")
+@click.option(
+    "--html", metavar="FILE", type=click.Path(), help="Write the report as an HTML page with plots."
+)
 @click.option(
     "--against",
     metavar="FILE",
     type=click.Path(),
-    help="Put another model beside this one in the page: its report on the same DATA, written with --json.",
+    help="Compare with another model in the page: its report on the same DATA, written with --json.",
 )
+@member_choice.options
 @click.option("--format", "format_", metavar="NAME", help="The format of DATA.  [default: guessed]")
 @options.reading
 @options.jobs
@@ -51,12 +57,14 @@ def command(
     json_: str | None,
     html: str | None,
     against: str | None,
+    latency: float | None,
+    members: str | None,
     format_: str | None,
     jobs: int | None,
     force: bool,
     **columns: Any,
 ) -> None:
-    """Measure MODEL on the test part of DATA (a single file is used whole)."""
+    """Evaluate MODEL on the test part of DATA (a single file is used whole)."""
     import longtail
     from longtail import threads
     from longtail.config import to_dict
@@ -65,6 +73,7 @@ def command(
     from longtail.evaluation import terminal
     from longtail.evaluation.comparison import compare, read_report
 
+    member_choice.check(latency, members)
     if json_ is not None and html is not None and output.same(json_, html):
         raise UsageError(f"--json and --html both write to {html}: name two files")
     if against is not None and html is None:
@@ -73,15 +82,18 @@ def command(
     for path in (json_, html):
         output.check_file_is_free(path, force=force, inputs=inputs)
     other = None if against is None else read_report(against)
-    run = current().run()
+    session = current()
+    run = session.run()
     with threads.limit(jobs):
         with run.phase("load"):
             system = longtail.load(model)
         with run.phase("read"), source.readable(data) as place:
             wanted = (part,) if Path(place).is_dir() else ("train",)
             sets = read_folder(place, format=format_, options=options.read_options(columns), parts=wanted)
+        test = parts.choose(sets, part, data)
+        system = member_choice.chosen(system, test.documents, latency, members, session)
         with run.phase("evaluate"):
-            report = system.evaluate(parts.choose(sets, part, data), k=ranks)
+            report = system.evaluate(test, k=ranks)
             report = replace(report, insights=system.insights())
     report.meta.update(system=system.name, config=to_dict(system.config), model=model, data=data)
     report.meta["model_bytes"] = output.bytes_below(Path(model))

@@ -36,9 +36,9 @@ def command(model: str, target: str, anyway: bool, jobs: int | None, force: bool
             found = loaded.export_encoders()
         for one in found:
             rows = [["", "torch", "ONNX Runtime"]]
-            for kind in ("alone", "in_batches"):
+            for kind, name in (("alone", "one text at a time"), ("in_batches", "in batches")):
                 before, after = getattr(one.torch, kind), getattr(one.onnx, kind)
-                rows.append([kind.replace("_", " "), f"{before:.2f} ms", f"{after:.2f} ms a text"])
+                rows.append([name, f"{before:.2f} ms", f"{after:.2f} ms per text"])
             output.print_table([*rows, ["largest difference", "", f"{one.apart:.1g}"]])
         if not anyway and not any(one.worth_it for one in found):
             raise LongtailError(

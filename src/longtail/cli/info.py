@@ -1,7 +1,8 @@
-"""``longtail info``: what a model folder holds, or which systems there are and what can be set."""
+"""``longtail info``: the systems, the settings of one of them, or what a model folder has."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,20 +10,31 @@ import click
 
 from longtail.cli import options, output
 from longtail.cli.session import loudness
+from longtail.cli.settings_table import shown
+
+AUTO = "The default of longtail train: an ensemble of all systems that suit the data and fit the time (--budget)."
 
 
 @click.command()
-@click.argument("model", required=False, type=click.Path())
+@click.argument("subject", metavar="[SYSTEM | MODEL]", required=False, type=click.Path())
+@click.option("--all", "every", is_flag=True, help="All settings of SYSTEM, not only those worth changing.")
 @options.as_json
 @loudness
-def command(model: str | None, as_json: bool) -> None:
-    """Describe MODEL; without one, list the systems and their settings."""
-    if model is None:
-        facts = systems()
-        output.print_json(facts) if as_json else _print_systems(facts)
+def command(subject: str | None, every: bool, as_json: bool) -> None:
+    """List the systems, show the settings of a SYSTEM, or describe a MODEL folder."""
+    from longtail.systems import REGISTRY
+
+    if subject is None:
+        found: dict[str, Any] = {name: system_facts(name) for name in REGISTRY}
+        output.print_json(found) if as_json else _print_systems(found)
+    elif subject in REGISTRY and not (Path(subject) / "config.json").is_file():
+        found = system_facts(subject)
+        output.print_json(found) if as_json else _print_system(subject, found, every)
+    elif subject == "auto":
+        output.print_json({"description": AUTO}) if as_json else click.echo(f"auto: {AUTO}")
     else:
-        facts = model_facts(model)
-        output.print_json(facts) if as_json else _print_model(facts)
+        found = model_facts(subject)
+        output.print_json(found) if as_json else _print_model(found)
 
 
 def model_facts(path: str) -> dict[str, Any]:
@@ -35,34 +47,42 @@ def model_facts(path: str) -> dict[str, Any]:
     return {"path": str(Path(path)), **description, "bytes": sum(files.values()), "files": files}
 
 
-def systems() -> dict[str, Any]:
-    """Every system with its one-line description, capabilities and settings."""
+def system_facts(name: str) -> dict[str, Any]:
+    """The one-line description, capabilities and settings of a system, and which settings are worth changing."""
     import dataclasses
     import inspect
 
-    from longtail.cli.settings_table import settings_of
-    from longtail.systems import REGISTRY, get
+    from longtail.cli.settings_table import highlights_of, settings_of
+    from longtail.systems import get
 
-    facts = {}
-    for name in REGISTRY:
-        system = get(name)
-        facts[name] = {
-            "description": (inspect.getdoc(system) or "").split("\n\n")[0].replace("\n", " "),
-            "capabilities": dataclasses.asdict(system.capabilities),
-            "settings": [dataclasses.asdict(setting) for setting in settings_of(system.Config)],
-        }
-    return facts
+    system = get(name)
+    return {
+        "description": (inspect.getdoc(system) or "").split("\n\n")[0].replace("\n", " "),
+        "capabilities": dataclasses.asdict(system.capabilities),
+        "settings": [dataclasses.asdict(setting) for setting in settings_of(system.Config)],
+        "highlights": [setting.name for setting in highlights_of(system.Config)],
+    }
 
 
 def _print_systems(facts: dict[str, Any]) -> None:
-    for name, system in facts.items():
-        click.echo(f"{name}: {system['description']}")
-        able = [key.replace("_", " ") for key, value in system["capabilities"].items() if value]
-        click.echo(f"  can do: {', '.join(able) or 'text only'}")
-        rows = [[s["name"], _shown(s["default"]), s["doc"]] for s in system["settings"]]
-        output.print_table(rows, indent="  ")
-        click.echo()
-    click.echo("Set them with --set name=value, or in a TOML file with --config.")
+    rows = [["auto", AUTO], *([name, system["description"]] for name, system in facts.items())]
+    output.print_table(rows)
+    click.echo("\nSettings of a system: longtail info SYSTEM. A model: longtail info MODEL.")
+
+
+def _print_system(name: str, facts: dict[str, Any], every: bool) -> None:
+    click.echo(f"{name}: {facts['description']}")
+    able = [key.replace("_", " ") for key, value in facts["capabilities"].items() if value]
+    click.echo(f"Capabilities: {', '.join(able) or 'text only'}")
+    by_name = {setting["name"]: setting for setting in facts["settings"]}
+    names = list(by_name) if every else facts["highlights"]
+    click.echo("Settings (name, default, meaning)")
+    output.print_table(
+        [[key, shown(by_name[key]["default"]), by_name[key]["doc"]] for key in names], indent="  "
+    )
+    if len(names) < len(by_name):
+        click.echo(f"{len(by_name) - len(names)} more settings: longtail info {name} --all")
+    click.echo("Change them with --set name=value, or in a TOML file with --config.")
 
 
 def _print_model(facts: dict[str, Any]) -> None:
@@ -77,19 +97,19 @@ def _print_model(facts: dict[str, Any]) -> None:
         ["made with", ", ".join(f"{name} {version}" for name, version in facts["versions"].items())],
     ]
     output.print_table(rows, indent="  ")
-    print_figures(facts["metrics"])
+    print_metrics(facts["metrics"])
     click.echo("Settings")
-    output.print_table([[key, _shown(value)] for key, value in _flat(facts["config"])], indent="  ")
+    output.print_table([[key, shown(value)] for key, value in _flat(facts["config"])], indent="  ")
 
 
-def print_figures(metrics: dict[str, Any]) -> None:
-    """The validation figures of a model with their intervals; nothing where there are none."""
+def print_metrics(metrics: Mapping[str, Any]) -> None:
+    """The validation metrics of a model with their intervals; nothing where there are none."""
     if not metrics:
         return
-    click.echo("Figures on the validation documents (95 % interval)")
+    click.echo("Metrics on the validation documents (95 % interval)")
     rows = [
-        [name, f"{figure['value']:.2f}", f"{figure['low']:.2f} to {figure['high']:.2f}"]
-        for name, figure in metrics.items()
+        [name, f"{metric['value']:.2f}", f"{metric['low']:.2f} to {metric['high']:.2f}"]
+        for name, metric in metrics.items()
     ]
     output.print_table(rows, indent="  ")
 
@@ -99,11 +119,3 @@ def _flat(config: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
     for key, value in config.items():
         flat += _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else [(f"{prefix}{key}", value)]
     return flat
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(_shown(item) for item in value)}]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "none" if value is None else str(value)

@@ -26,15 +26,16 @@ READER_GONE = 141
 """128 + SIGPIPE, what a shell reports of any program whose reader went away."""
 
 COMMANDS = {
-    "train": "Learn a model from tagged documents.",
+    "train": "Train a model on tagged documents, or on label texts alone.",
     "predict": "Tag documents with a model.",
-    "evaluate": "Measure a model on tagged documents, rare labels apart.",
-    "check": "Say what a data set holds and what is odd about it.",
+    "evaluate": "Evaluate a model on tagged documents, also by label frequency.",
+    "combine": "Combine trained models into an ensemble.",
+    "check": "Report sizes, label frequencies and problems of a data set.",
     "convert": "Write a data set in another format.",
     "split": "Divide a data set into train, valid and test.",
     "data": "Make a ready data set: synthetic, debian, wordnet.",
     "export": "Write a model again with its encoder in ONNX Runtime.",
-    "info": "Describe a model, or list the systems and their settings.",
+    "info": "List the systems, show the settings of one, or describe a model.",
     "doctor": "Report versions, optional packages, threads, memory, disk.",
 }
 """Each one is ``command`` in the module of its name; the text is what ``longtail --help`` shows."""
@@ -111,9 +112,7 @@ def verdict(error: BaseException, session: Session) -> tuple[int, str]:
         case BrokenPipeError():
             return READER_GONE, ""
         case MemoryError():
-            return FAILED, (
-                "there is not enough memory for this: take fewer documents at once or a larger machine"
-            )
+            return FAILED, ("there is not enough memory: use fewer documents at once or a larger machine")
         case OSError():
             return FAILED, _operating_system(error)
         case SystemExit():

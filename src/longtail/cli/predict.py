@@ -7,10 +7,12 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from longtail.cli import members as member_choice
 from longtail.cli import options, output
 from longtail.cli.session import current, loudness
 from longtail.errors import UnsupportedError, UsageError
@@ -33,8 +35,8 @@ def _number(context: click.Context, parameter: click.Parameter, value: float | N
 @click.option(
     "-o", "--output", "target", default="-", type=click.Path(), help="The file to write.  [default: -]"
 )
-@click.option("-k", default=5, show_default=True, type=click.IntRange(min=1), help="Labels a document.")
-@click.option("--threshold", type=float, callback=_number, help="Leave out labels with a score below this.")
+@click.option("-k", default=5, show_default=True, type=click.IntRange(min=1), help="Labels per document.")
+@click.option("--threshold", type=float, callback=_number, help="Omit labels with a lower score.")
 @click.option(
     "--format", "format_", type=click.Choice(OUTPUTS), help="Of the output.  [default: by its ending]"
 )
@@ -42,6 +44,7 @@ def _number(context: click.Context, parameter: click.Parameter, value: float | N
 @click.option(
     "--edges", "links", metavar="FILE", type=click.Path(), help="Links of the documents, as in edges.tsv."
 )
+@member_choice.options
 @click.option("--batch-size", default=4096, show_default=True, type=click.IntRange(min=1), hidden=True)
 @options.reading
 @options.jobs
@@ -56,6 +59,8 @@ def command(
     format_: str | None,
     input_format: str | None,
     links: str | None,
+    latency: float | None,
+    members: str | None,
     batch_size: int,
     jobs: int | None,
     force: bool,
@@ -67,7 +72,9 @@ def command(
     from longtail.cli.prediction_files import BINARY, FORMATS, format_of
     from longtail.cli.revealed_labels import RevealedLabels
     from longtail.data import read_edges, stream
+    from longtail.types import Documents
 
+    member_choice.check(latency, members)
     session = current()
     kind = format_ or format_of(target)
     if target == output.STANDARD and kind in BINARY and sys.stdout.isatty():
@@ -85,25 +92,28 @@ def command(
             system = longtail.load(model)
         known = RevealedLabels(system.labels_)
         if edges is not None and not system.capabilities.auxiliary_edges:
-            raise UnsupportedError(f"the system '{system.name}' makes no use of edges: leave out --edges")
+            raise UnsupportedError(f"the system '{system.name}' makes no use of edges: omit --edges")
+        first = next(batches, None)
+        documents = first[0] if first is not None else Documents.of([])
+        system = member_choice.chosen(system, documents, latency, members, session)
         with _handle(target, kind in BINARY, force) as handle, run.phase("predict") as phase:
             with closing(FORMATS[kind](handle, system.labels_)) as file:
-                for documents, _ in batches:
+                for documents, _ in chain([] if first is None else [first], batches):
                     revealed = known.of(documents)
                     best = system.predict(documents, k=k, revealed=revealed, edges=edges)
                     file.write(documents.ids, best if threshold is None else above(best, threshold))
                     phase.advance(len(documents))
                 file.finish()
             tagged = phase.done
-    lost = known.left_out(source)
-    if lost is not None:
-        session.say(f"warning: {lost}")
+    unknown = known.unknown_sentence(source)
+    if unknown is not None:
+        session.say(f"warning: {unknown}")
     if target != output.STANDARD:
         session.say(f"{target}: {tagged:,} documents tagged")
 
 
 def above(best: TopK, threshold: float) -> TopK:
-    """The answers without those that score below ``threshold``."""
+    """The predictions without those that score below ``threshold``."""
     import numpy as np
 
     from longtail.types import TopK

@@ -20,7 +20,7 @@ COLUMNS = ("doc_id", "rank", "label_id", "label", "score")
 
 
 class PredictionFile(ABC):
-    """Takes the answers to one batch of documents after the other."""
+    """Takes the predictions of batch after batch."""
 
     def __init__(self, handle: BinaryIO, labels: LabelSet) -> None:
         self.handle = handle
@@ -28,14 +28,14 @@ class PredictionFile(ABC):
 
     @abstractmethod
     def write(self, ids: list[str], best: TopK) -> None:
-        """Add the answers ``best`` to the documents ``ids``; -1 marks a place without an answer."""
+        """Add the predictions ``best`` of the documents ``ids``; -1 marks a rank without a label."""
 
     def finish(self) -> None:
-        """Write what can only come at the end, if there is such a thing."""
+        """Write what must come at the end, if anything."""
         return
 
     def close(self) -> None:
-        """Let go of the handle, whether or not the file was finished."""
+        """Release the handle, whether or not the file was finished."""
         return
 
     def _rows(self, best: TopK) -> Iterator[tuple[list[int], list[float]]]:
@@ -56,10 +56,10 @@ def shortest(scores: np.ndarray) -> list[list[float]]:
 
 
 class JsonLines(PredictionFile):
-    """One object a document: id, and labels with id, text and score, best first."""
+    """One object per document: id, and labels with id, text and score, best first."""
 
     def write(self, ids: list[str], best: TopK) -> None:
-        """Add one line a document."""
+        """Add one line per document."""
         import orjson
 
         names, texts = self.labels.ids, self.labels.texts
@@ -72,7 +72,7 @@ class JsonLines(PredictionFile):
 
 
 class Csv(PredictionFile):
-    """One row a document and label."""
+    """One row per document and label."""
 
     def __init__(self, handle: BinaryIO, labels: LabelSet) -> None:
         super().__init__(handle, labels)
@@ -145,7 +145,7 @@ class SparseMatrix(PredictionFile):
         self.parts: list[Any] = []
 
     def write(self, ids: list[str], best: TopK) -> None:
-        """Keep the batch as a sparse matrix, a few bytes an answer."""
+        """Keep the batch as a sparse matrix, a few bytes per label."""
         self.ids += ids
         self.parts.append(best.to_csr(len(self.labels)))
 

@@ -11,7 +11,7 @@ from longtail.types import Documents, LabelSet
 
 
 class RevealedLabels:
-    """Takes the revealed labels from one batch after the other, and counts those that mean nothing to the model."""
+    """Takes the revealed labels of batch after batch, and counts those that the model does not have."""
 
     def __init__(self, labels: LabelSet) -> None:
         self.labels = labels
@@ -29,25 +29,25 @@ class RevealedLabels:
             [
                 label
                 for label in extra.get(REVEALED, ())
-                if self._knows(label, before + row, documents.ids[row])
+                if self._is_known(label, before + row, documents.ids[row])
             ]
             for row, extra in enumerate(documents.extra)
         ]
 
-    def left_out(self, source: str) -> str | None:
-        """What was left out, in one sentence; None if nothing was."""
+    def unknown_sentence(self, source: str) -> str | None:
+        """Which labels were ignored, in one sentence; None if there are none."""
         if self._first is None:
             return None
         row, label, id_ = self._first
-        # What streams by once, as standard input does, cannot be asked for the line again.
+        # Standard input cannot be read again to find the line.
         line = f", line {_line_of(source, row)}" if Path(source).is_file() else ""
         name = "standard input" if source == STDIN else source
         return (
-            f"{name}{line}: the revealed label {label!r} of the document {id_!r} is none of the model's; "
-            f"{self.unknown:,} such labels were left out"
+            f"{name}{line}: the revealed label {label!r} of the document {id_!r} is not in the model; "
+            f"{self.unknown:,} such labels were ignored"
         )
 
-    def _knows(self, label: str, row: int, id_: str) -> bool:
+    def _is_known(self, label: str, row: int, id_: str) -> bool:
         if label in self.labels.index:
             return True
         self.unknown += 1

@@ -1,4 +1,4 @@
-"""What one call of the command line knows: how talkative it is, and whether it has written anything yet."""
+"""The state of one call of the command line: its verbosity, and whether it has written anything yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings of a system as rows for people: name, default, and the sentence below the field in its class."""
+"""The settings of a system: dotted name, default, and the docstring below the field in its configuration class."""
 
 from __future__ import annotations
 
@@ -25,6 +25,21 @@ class Setting:
 def settings_of(cls: type[Any]) -> list[Setting]:
     """All settings of a configuration class, those of the tables inside it included."""
     return list(_settings(cls(), ""))
+
+
+def highlights_of(cls: type[Any]) -> list[Setting]:
+    """The settings worth changing, in the order of the class variable ``highlights``; all if it names none."""
+    by_name = {setting.name: setting for setting in settings_of(cls)}
+    return [by_name[name] for name in getattr(cls, "highlights", ()) or by_name]
+
+
+def shown(value: Any) -> str:
+    """A default as a person writes it."""
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(shown(item) for item in value)}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "none" if value is None else str(value)
 
 
 def _settings(defaults: Any, prefix: str) -> Iterator[Setting]:

@@ -16,7 +16,7 @@ STANDARD = "-"
 
 @contextmanager
 def readable(path: str) -> Iterator[str]:
-    """The path itself; for ``-`` a temporary file with all of standard input, as readers look at data twice."""
+    """The path itself; for ``-`` a temporary file with all of standard input, as readers read data twice."""
     if path != STANDARD:
         yield path
         return

@@ -1,9 +1,9 @@
-"""``longtail train``: read, learn, save, and say what was learnt."""
+"""``longtail train``: read, choose a system, train, save, and report."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,22 +12,41 @@ import click
 
 from longtail.cli import options, output, source
 from longtail.cli.session import current, loudness
-from longtail.errors import ConfigError
+from longtail.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
     from longtail.cli.session import Session
+    from longtail.data import ReadOptions
     from longtail.run import Run
     from longtail.systems.base import System
+    from longtail.types import Dataset
+
+AUTO = "auto"
+"""Not a system: the choice of one."""
 
 
 @click.command()
-@click.argument("data", type=click.Path())
+@click.argument("data", type=click.Path(), required=False)
 @click.option("-o", "--output", "model", required=True, type=click.Path(), help="The model folder to write.")
-@click.option("--system", metavar="NAME", help="The system to train (see longtail info).  [default: linear]")
-@click.option("--fields", metavar="NAMES", help="What makes a document's text: title, text or title,text.")
+@click.option("--system", metavar="NAME", help="The system to train (see longtail info).  [default: auto]")
+@click.option("--budget", metavar="TIME", help="Training time that auto may use: 90s, 30m, 2h.")
+@click.option(
+    "--labels",
+    "vocabulary",
+    metavar="FILE",
+    type=click.Path(),
+    help="Labels with their texts (SKOS, TSV, CSV, JSONL). Without DATA, a zero-shot model is trained.",
+)
+@click.option(
+    "--fields", metavar="NAMES", help="Fields that make a document's text: title, text or title,text."
+)
 @click.option("--config", type=click.Path(), help="A TOML file of settings.")
 @click.option(
-    "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="One setting; may be repeated."
+    "--set",
+    "assignments",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="One setting; may be repeated. Settings of a member of an ensemble: eclare.width=512.",
 )
 @click.option("--format", "format_", metavar="NAME", help="The format of DATA.  [default: guessed]")
 @options.reading
@@ -36,13 +55,15 @@ if TYPE_CHECKING:
 @options.as_json
 @options.force
 @click.option(
-    "--resume", is_flag=True, help="Go on with a training of this model that was stopped (MODEL.checkpoints)."
+    "--resume", is_flag=True, help="Resume a training of this model that was stopped (MODEL.checkpoints)."
 )
 @loudness
 def command(
-    data: str,
+    data: str | None,
     model: str,
     system: str | None,
+    budget: str | None,
+    vocabulary: str | None,
     fields: str | None,
     config: str | None,
     assignments: tuple[str, ...],
@@ -54,14 +75,19 @@ def command(
     resume: bool,
     **columns: Any,
 ) -> None:
-    """Learn a model from DATA, a folder with train (and valid) or one file, and write it to a folder."""
-    from longtail import systems, threads
-    from longtail.data import read_folder
+    """Train a model on DATA, a folder with train (and valid) or one file, and write it to a folder.
+
+    The system auto is an ensemble of all systems that suit the data, this machine and the budget.
+    """
+    from longtail import threads
     from longtail.training import checkpoint
 
+    if data is None and vocabulary is None:
+        raise UsageError("there is nothing to train on: name DATA, or a file of labels with --labels")
     name, settings = gather_settings(system, config, assignments, fields, seed)
-    untrained = systems.create(name, settings)
-    output.check_folder_is_free(model, force=force, inputs=[data])
+    seconds = check_settings(name, settings, budget)
+    inputs = [path for path in (data, vocabulary) if path is not None]
+    output.check_folder_is_free(model, force=force, inputs=inputs)
     kept = checkpoint.beside(model)
     if not resume and not force:
         checkpoint.refuse_existing(kept)
@@ -69,29 +95,83 @@ def command(
     run = session.run()
     run.checkpoints, run.resume = kept, resume
     with threads.limit(jobs):
-        with run.phase("read"), source.readable(data) as place:
-            # The test part is not even looked at.
-            sets = read_folder(
-                place, format=format_, options=options.read_options(columns), parts=("train", "valid")
-            )
-        with checkpoints_of(run, session, name):
+        with run.phase("read"):
+            sets = read_sets(data, vocabulary, format_, options.read_options(columns), session)
+        untrained, reason = create(name, settings, sets, seconds)
+        if reason is not None:
+            run.say(reason)
+        with checkpoints_of(run, session, untrained.name):
             start = time.perf_counter()
             trained = untrained.fit(sets["train"], valid=sets.get("valid"), run=run)
             # Phases may be parts of others, so their seconds do not add up to this.
-            learning = time.perf_counter() - start
+            training = time.perf_counter() - start
             with run.phase("save"):
                 trained.save(model, force=force)
     session.written = True
-    summary = summarise(trained, model, run.seconds, learning)
+    summary = summarise(trained, model, run.seconds, training, reason)
     if as_json:
         output.print_json(summary)
     elif not session.quiet:
         _print(summary)
 
 
+def check_settings(name: str, settings: Mapping[str, Any], budget: str | None) -> float | None:
+    """Raise now, before data are read, what is wrong with the settings; the budget in seconds."""
+    from longtail import systems
+
+    if name != AUTO:
+        if budget is not None:
+            raise UsageError(
+                f"--budget is for --system auto, which chooses by it: '{name}' is chosen already"
+            )
+        systems.create(name, settings)
+        return None
+    from longtail.systems import auto, auto_settings
+
+    auto_settings.check(settings)
+    return None if budget is None else auto.budget_seconds(budget)
+
+
+def create(
+    name: str, settings: Mapping[str, Any], sets: Mapping[str, Dataset], budget_seconds: float | None
+) -> tuple[System, str | None]:
+    """The untrained system; if it is chosen here, also the reason of the choice in two sentences."""
+    from longtail import systems
+
+    if name != AUTO:
+        return systems.create(name, settings), None
+    from longtail.systems.auto_settings import create_auto
+
+    valid = sets.get("valid")
+    system, choice = create_auto(settings, sets["train"], valid=valid, budget_seconds=budget_seconds)
+    return system, choice.reason
+
+
+def read_sets(
+    data: str | None, vocabulary: str | None, format_: str | None, reading: ReadOptions, session: Session
+) -> dict[str, Dataset]:
+    """The parts train and valid, with the labels of a file of labels; that file alone gives no documents."""
+    from longtail.cli.label_vocabulary import with_vocabulary
+    from longtail.data import read_folder, read_labels, read_vocabulary
+    from longtail.types import Dataset
+
+    if data is None:
+        assert vocabulary is not None
+        return {"train": Dataset.from_labels(read_labels(vocabulary, options=reading))}
+    labels = None if vocabulary is None else read_vocabulary(vocabulary, options=reading)
+    with source.readable(data) as place:
+        # The test part is not read at all.
+        sets = read_folder(place, format=format_, options=reading, parts=("train", "valid"))
+    if labels is None:
+        return sets
+    if not any(label in labels.index for label in sets["train"].labels.ids):
+        session.say(f"warning: no label of {data} is in {vocabulary}")
+    return {part: with_vocabulary(found, labels) for part, found in sets.items()}
+
+
 @contextmanager
 def checkpoints_of(run: Run, session: Session, system: str) -> Iterator[None]:
-    """Train and save the model inside: its checkpoints are nobody else's meanwhile, and go when it is saved."""
+    """Train and save the model inside: its checkpoints are locked meanwhile, and removed when it is saved."""
     from longtail.storage.lock import only_writer
     from longtail.training import checkpoint
 
@@ -106,12 +186,15 @@ def checkpoints_of(run: Run, session: Session, system: str) -> Iterator[None]:
         except BaseException:
             if run.in_stages and checkpoint.exists(kept):
                 session.written = True
-                session.say(f"what was learnt is kept in {kept}: add --resume to go on with it")
+                session.say(f"the training so far is kept in {kept}: add --resume to continue it")
             raise
         if run.in_stages:
             checkpoint.remove(kept)
     if run.resume and not run.in_stages:
-        run.say(f"the system '{system}' does not train in stages: --resume changes nothing, it began anew")
+        run.say(
+            f"the system '{system}' has no training stages: --resume has no effect, training started from the "
+            "beginning"
+        )
 
 
 def gather_settings(
@@ -125,7 +208,7 @@ def gather_settings(
     from longtail.config import merge, parse_overrides, read_toml
 
     settings = read_toml(config) if config else {}
-    named = settings.pop("system", "linear")
+    named = settings.pop("system", AUTO)
     if not isinstance(named, str):
         raise ConfigError(f"{config}: 'system' must be a system's name, not {named!r}")
     settings = merge(settings, parse_overrides(assignments))
@@ -136,32 +219,36 @@ def gather_settings(
     return system or named, settings
 
 
-def summarise(system: System, path: str, seconds: dict[str, float], learning: float) -> dict[str, Any]:
-    """What was learnt, as plain data; ``learning`` is how long that took in all."""
+def summarise(
+    system: System, path: str, seconds: dict[str, float], training: float, reason: str | None = None
+) -> dict[str, Any]:
+    """The trained model as plain data; ``training`` is the seconds of it in all."""
     counts = system.label_counts_
     return {
         "model": path,
         "system": system.name,
+        "reason": reason,
         "documents": system.facts_.documents,
         "labels": len(counts),
-        "labels_seen": int((counts > 0).sum()),
+        "warm_labels": int((counts > 0).sum()),
         "bytes": output.bytes_below(Path(path)),
         "seconds": {phase: round(taken, 3) for phase, taken in seconds.items()},
-        "ms_a_document": round(1e3 * learning / system.facts_.documents, 4),
+        "ms_per_document": round(1e3 * training / max(system.facts_.documents, 1), 4),
         "metrics": dict(system.facts_.metrics),
     }
 
 
 def _print(summary: dict[str, Any]) -> None:
-    from longtail.cli.info import print_figures
+    from longtail.cli.info import print_metrics
     from longtail.cli.progress import duration
 
     click.echo(
-        f"{summary['model']}: '{summary['system']}' learnt {summary['labels_seen']:,} labels "
-        f"(of {summary['labels']:,}) from {summary['documents']:,} documents"
+        f"{summary['model']}: '{summary['system']}' trained on {summary['documents']:,} documents; "
+        f"{summary['labels']:,} labels, {summary['warm_labels']:,} of them with training documents"
     )
     rows = [[phase, duration(taken)] for phase, taken in summary["seconds"].items()]
-    rows.append(["a document", f"{summary['ms_a_document']:.3g} ms"])
+    if summary["documents"]:
+        rows.append(["per document", f"{summary['ms_per_document']:.3g} ms"])
     rows.append(["model size", output.size_in_words(summary["bytes"])])
     output.print_table(rows, indent="  ")
-    print_figures(summary["metrics"])
+    print_metrics(summary["metrics"])

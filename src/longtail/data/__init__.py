@@ -3,10 +3,11 @@
 from longtail.data.check import CheckReport, check
 from longtail.data.formats import sniff
 from longtail.data.frame import from_frame
+from longtail.data.label_names import label_names
 from longtail.data.options import ReadOptions
 from longtail.data.pair_files import read_edges
 from longtail.data.reading import read, read_folder, stream
-from longtail.data.vocabulary import read_vocabulary
+from longtail.data.vocabulary import read_labels, read_vocabulary
 from longtail.data.writing import write
 from longtail.types import Edges
 
@@ -16,9 +17,11 @@ __all__ = [
     "ReadOptions",
     "check",
     "from_frame",
+    "label_names",
     "read",
     "read_edges",
     "read_folder",
+    "read_labels",
     "read_vocabulary",
     "sniff",
     "stream",

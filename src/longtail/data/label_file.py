@@ -10,6 +10,7 @@ import orjson
 
 from longtail.data.json_block import are_strings, columns_of
 from longtail.data.json_record import as_text, json_object, take
+from longtail.data.label_names import alternative_names
 from longtail.data.lines import clean_lines, line_blocks, text_lines
 from longtail.data.records import NOTHING, Report, fail
 from longtail.errors import DataError
@@ -20,11 +21,16 @@ _TEXT_KEYS = ("text", "title", "label", "name")
 
 
 class LabelRows:
-    """Labels as they are read; an id that comes again is an error with both lines."""
+    """Labels as they are read; an id that comes again is an error with both lines.
 
-    def __init__(self, path: Path, report: Report = fail) -> None:
+    Args:
+        named: whether a label without any name is an error too.
+    """
+
+    def __init__(self, path: Path, report: Report = fail, *, named: bool = False) -> None:
         self.path = path
         self._report = report
+        self._named = named
         self._line_of: dict[str, int] = {}
         self._texts: list[str] = []
         self._extra: list[Mapping[str, Any]] = []
@@ -36,13 +42,18 @@ class LabelRows:
             problem = f"the label id {id_!r} is there twice (first in line {first})"
             self._report(DataError(problem, path=self.path, line=line))
             return
+        if self._named and not any(name.strip() for name in (text, *alternative_names(extra))):
+            del self._line_of[id_]
+            self._report(DataError(f"the label {id_!r} has no name", path=self.path, line=line))
+            return
         self._texts.append(text)
         self._extra.append(extra)
 
     def add_all(self, first: int, ids: Sequence[str], texts: Sequence[str]) -> None:
         """Take the labels of the lines from this one on."""
         line_of = dict(zip(ids, range(first, first + len(ids)), strict=True))
-        if len(line_of) == len(ids) and self._line_of.keys().isdisjoint(line_of):
+        named = not self._named or all(map(str.strip, texts))
+        if named and len(line_of) == len(ids) and self._line_of.keys().isdisjoint(line_of):
             self._line_of.update(line_of)
             self._texts.extend(texts)
             self._extra.extend([NOTHING] * len(ids))
@@ -55,9 +66,9 @@ class LabelRows:
         return LabelSet(list(self._line_of), self._texts, self._extra if any(self._extra) else None)
 
 
-def read_jsonl_labels(path: Path, report: Report = fail) -> LabelSet:
-    """Labels of one JSON object a line: ``id``, ``text``, and whatever else it has."""
-    rows = LabelRows(path, report)
+def read_jsonl_labels(path: Path, report: Report = fail, *, named: bool = False) -> LabelSet:
+    """Labels of one JSON object per line: ``id``, ``text``, and whatever else it has."""
+    rows = LabelRows(path, report, named=named)
     for first, lines in line_blocks(path):
         columns = _ids_and_texts(lines)
         if columns is None:

@@ -1,14 +1,16 @@
-"""Vocabularies: the labels as TSV ``<uri><TAB>label``, CSV ``uri,label_en,notation``, SKOS, or labels.jsonl."""
+"""Label files: TSV ``<uri><TAB>label``, CSV ``uri,label_en,alt_en,notation``, SKOS, or labels.jsonl."""
 
 from __future__ import annotations
 
 import csv
 import importlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from longtail.data.label_file import LabelRows, read_jsonl_labels
+from longtail.data.label_names import ALTERNATIVE_KEYS
 from longtail.data.lines import bare_name, opened, text_lines
 from longtail.data.options import DEFAULTS, ReadOptions
 from longtail.data.parts import find_file
@@ -20,21 +22,34 @@ _STEMS = ("labels", "vocab", "vocabulary", "subjects")
 _RDF_SYNTAX = {".ttl": "turtle", ".rdf": "xml", ".xml": "xml", ".nt": "nt", ".jsonld": "json-ld"}
 _ENDINGS = (".jsonl", ".tsv", ".csv", *_RDF_SYNTAX)
 _USUAL_LANGUAGE = "en"
+_SEVERAL_NAMES = re.compile(r"[|;]")
+
+
+def read_labels(path: str | Path, *, options: ReadOptions = DEFAULTS, report: Report = fail) -> LabelSet:
+    """The labels of a file (JSONL, TSV, CSV or SKOS), each of which must have a name.
+
+    That is enough to tag documents without training: ``Dataset.from_labels``. Alternative names are in
+    ``LabelSet.extra``; ``label_names`` gives all names.
+    """
+    return _read(Path(path), options, report, named=True)
 
 
 def read_vocabulary(path: str | Path, *, options: ReadOptions = DEFAULTS, report: Report = fail) -> LabelSet:
     """The labels of a vocabulary file, with texts in the language of the options (else English, else any)."""
-    place = Path(path)
-    ending = Path(bare_name(place)).suffix
+    return _read(Path(path), options, report, named=False)
+
+
+def _read(path: Path, options: ReadOptions, report: Report, *, named: bool) -> LabelSet:
+    ending = Path(bare_name(path)).suffix
     if ending == ".jsonl":
-        return read_jsonl_labels(place, report)
+        return read_jsonl_labels(path, report, named=named)
     if ending in _RDF_SYNTAX:
-        return _read_skos(place, _RDF_SYNTAX[ending], options.language)
+        return _read_skos(path, _RDF_SYNTAX[ending], options.language, report, named)
     if ending == ".csv":
-        return _read_csv(place, options.language, report)
+        return _read_csv(path, options.language, LabelRows(path, report, named=named), report)
     if ending in (".tsv", ".txt"):
-        return _read_tsv(place, report)
-    raise DataError(f"a vocabulary must be one of {', '.join(_ENDINGS)}", path=place)
+        return _read_tsv(path, LabelRows(path, report, named=named), report)
+    raise DataError(f"a vocabulary must be one of {', '.join(_ENDINGS)}", path=path)
 
 
 def folder_labels(
@@ -52,8 +67,7 @@ def bare_uri(field: str) -> str:
     return field[1:-1] if field.startswith("<") and field.endswith(">") else field
 
 
-def _read_tsv(path: Path, report: Report) -> LabelSet:
-    rows = LabelRows(path, report)
+def _read_tsv(path: Path, rows: LabelRows, report: Report) -> LabelSet:
     for number, line in text_lines(path):
         if not line.strip():
             continue
@@ -68,13 +82,15 @@ def _read_tsv(path: Path, report: Report) -> LabelSet:
     return rows.labels()
 
 
-def _read_csv(path: Path, language: str | None, report: Report) -> LabelSet:
-    rows = LabelRows(path, report)
+def _read_csv(path: Path, language: str | None, rows: LabelRows, report: Report) -> LabelSet:
     reader = csv.reader((f"{line}\n" for _, line in text_lines(path)), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
         id_at = next((header.index(name) for name in ("uri", "id") if name in header), None)
-        text_at = _text_column(header, language, path)
+        text_at = _text_columns(header, language, path)
+        chosen = header[text_at[0]].removeprefix("label_")
+        alternative = [*ALTERNATIVE_KEYS, *(f"{key}_{chosen}" for key in ALTERNATIVE_KEYS)]
+        alternative_at = [at for at, name in enumerate(header) if name in alternative]
         if id_at is None:
             raise DataError(
                 f"expected a column uri, but there are {', '.join(header) or 'none'}", path=path, line=1
@@ -87,26 +103,36 @@ def _read_csv(path: Path, language: str | None, report: Report) -> LabelSet:
                 problem = f"there are {len(row)} fields, but {len(header)} columns"
                 report(DataError(problem, path=path, line=reader.line_num))
                 continue
-            notation = "" if notation_at is None else row[notation_at]
+            more = {
+                "alt": [name for at in alternative_at for name in _several(row[at])],
+                "notation": "" if notation_at is None else row[notation_at],
+            }
             rows.add(
                 reader.line_num,
                 bare_uri(row[id_at]),
-                row[text_at].strip(),
-                {"notation": notation} if notation else {},
+                next((text for at in text_at if (text := row[at].strip())), ""),
+                {key: value for key, value in more.items() if value},
             )
     except csv.Error as error:
         raise DataError(f"is not valid CSV ({error})", path=path, line=reader.line_num) from None
     return rows.labels()
 
 
-def _text_column(header: Sequence[str], language: str | None, path: Path) -> int:
+def _several(cell: str) -> list[str]:
+    """The names in one cell, which | or ; separates."""
+    return [name for part in _SEVERAL_NAMES.split(cell) if (name := part.strip())]
+
+
+def _text_columns(header: Sequence[str], language: str | None, path: Path) -> list[int]:
+    """The columns of the label's text: that of the language first, then those of others."""
     languages = {name[len("label_") :]: at for at, name in enumerate(header) if name.startswith("label_")}
     if languages:
-        return languages[_language(languages, language, path)]
+        first = languages[_language(languages, language, path)]
+        return [first, *(at for at in languages.values() if at != first)]
     plain = next((header.index(name) for name in ("label", "text", "name") if name in header), None)
     if plain is None:
         raise DataError("expected a column label_en (or another language), or label", path=path, line=1)
-    return plain
+    return [plain]
 
 
 def _language(there: Iterable[str], wanted: str | None, path: Path) -> str:
@@ -116,7 +142,7 @@ def _language(there: Iterable[str], wanted: str | None, path: Path) -> str:
     return wanted or (_USUAL_LANGUAGE if _USUAL_LANGUAGE in languages else languages[0])
 
 
-def _read_skos(path: Path, syntax: str, language: str | None) -> LabelSet:
+def _read_skos(path: Path, syntax: str, language: str | None, report: Report, named: bool) -> LabelSet:
     """Concepts in the order of their addresses: a graph has no order of its own."""
     try:
         rdflib: Any = importlib.import_module("rdflib")
@@ -146,15 +172,28 @@ def _read_skos(path: Path, syntax: str, language: str | None) -> LabelSet:
     extra: list[Mapping[str, Any]] = []
     for concept in concepts:
         own = {label.language or "": str(label) for label in sorted(graph.objects(concept, skos.prefLabel))}
-        alternative = [
-            str(x)
-            for x in sorted(graph.objects(concept, skos.altLabel))
-            if (x.language or "") in (chosen, "")
-        ]
+        others = sorted(graph.objects(concept, skos.altLabel))
+        alternative = [str(x) for x in others if (x.language or "") in (chosen, "")]
+        text = own.get(chosen) or own.get("") or next(iter(own.values()), "")
+        if named and not text:
+            # A concept without a preferred name has an alternative one, of whatever language.
+            text = next((name for name in (*alternative, *map(str, others)) if name.strip()), "")
+        if named and not text.strip():
+            problem = f"the concept {concept} has no skos:prefLabel or skos:altLabel in any language"
+            report(DataError(problem, path=path, line=_line_of(f"{concept}", path)))
+            continue
         parents = sorted(str(parent) for parent in graph.objects(concept, skos.broader))
         notation = next((str(x) for x in sorted(graph.objects(concept, skos.notation))), None)
         more = {"alt": alternative, "parents": parents, "notation": notation}
         ids.append(str(concept))
-        texts.append(own.get(chosen) or own.get("") or next(iter(own.values()), ""))
+        texts.append(text)
         extra.append({key: value for key, value in more.items() if value})
     return LabelSet(ids, texts, extra if any(extra) else None)
+
+
+def _line_of(address: str, path: Path) -> int | None:
+    """The first line of the file that has the address in full; None where a prefix stands for its beginning."""
+    return next(
+        (number for number, line in text_lines(path) if f"<{address}>" in line or f'"{address}"' in line),
+        None,
+    )

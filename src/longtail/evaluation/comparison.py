@@ -58,8 +58,8 @@ def compare(report: Report, other: Report, source: str | Path = "the other repor
         )
     if _bins(other) != _bins(report):
         raise UsageError(
-            f"{source} is a report of a model that learnt from other data, so its bins hold other labels: "
-            "compare models that learnt from the same data"
+            f"{source} is a report of a model that was trained on other data, so its bins have other labels: "
+            "compare models that were trained on the same data"
         )
     shared = {name: parts for name, parts in other.precision_parts.items() if name in report.precision_parts}
     if not shared:

@@ -12,7 +12,7 @@ STATUS = Path("/proc/self/status")
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that a model and its figures depend on."""
+    """Versions of Python and of the packages that a model and its metrics depend on."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:

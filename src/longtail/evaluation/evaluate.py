@@ -1,4 +1,4 @@
-"""Measure predictions against a data set: what goes in, what is left out, and the report that comes out."""
+"""Evaluate predictions against a data set: which pairs count, and the report of all metrics."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ def evaluate(
     """The report of ``predictions`` for the documents of ``data``.
 
     Args:
-        predictions: label columns of ``data``, at least k + the most pairs left out of one document (10 for R@10).
-        data: the documents and their gold labels; ``filtered`` and ``revealed`` pairs are left out of predictions
-            and truth.
-        train_counts: training documents of each label; labels of ``data`` beyond its end were never seen.
+        predictions: label columns of ``data``, at least k + the most unscored pairs of a document (10 for R@10).
+        data: the documents and their gold labels; ``filtered`` and ``revealed`` pairs are unscored: they count
+            neither as predictions nor as truth.
+        train_counts: training documents of each label; labels of ``data`` beyond its end are cold (have none).
         n_train: the number of training documents.
-        k: the ranks to report; those that the predictions are too narrow for are left out.
+        k: the ranks to report; those beyond the width of the predictions are omitted.
         propensity: A and B of the propensity model.
-        revealed: further pairs that were given to the system (warm start), left out of predictions and truth too.
+        revealed: further pairs that were given to the system (warm start), which are unscored too.
         threshold: the least score of a label that counts as chosen, for F1 (when scores are probabilities).
         seed: of the bootstrap.
-        extra: further facts for the report's ``meta`` (configuration, seconds a phase, a known fingerprint).
+        extra: further facts for the report's ``meta`` (configuration, seconds per phase, a known fingerprint).
     """
     from longtail.evaluation import measures  # numba and scipy only when there is something to measure
 
@@ -63,8 +63,8 @@ def evaluate(
     is_probability = measures.are_probabilities(case.labels, case.scores)
     equal_bins = measures.equal_volume_bins(counts)
     report = Report(
-        figures=measures.figures(case, q, ranks, seed),
-        other=measures.other_figures(case, ranks, threshold if is_probability else None),
+        metrics=measures.metrics(case, q, ranks, seed),
+        other=measures.other_metrics(case, ranks, threshold if is_probability else None),
         bins=measures.bin_table(case, q, measures.frequency_bins(counts), ranks[-1]),
         equal_bins=measures.bin_table(case, q, equal_bins, ranks[-1]),
         precision_parts=measures.precision_parts(case, equal_bins, ranks),
@@ -77,9 +77,9 @@ def evaluate(
             "assignments": int(case.sizes.sum()),
             "labels": len(data.labels),
             "labels_in_test": int(np.count_nonzero(np.bincount(case.truth.indices, minlength=1))),
-            "labels_unseen_in_training": int((counts == 0).sum()),
+            "cold_labels": int((counts == 0).sum()),
             "training_documents": int(n_train),
-            "pairs_left_out": case.left_out,
+            "unscored_pairs": case.unscored,
         },
         meta={
             "propensity": {"a": propensity[0], "b": propensity[1]},

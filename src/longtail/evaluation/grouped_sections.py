@@ -1,4 +1,4 @@
-"""Sections of the page with grouped bars: where precision comes from, and what a model tells about itself."""
+"""Sections of the page with grouped bars: precision by label frequency, and diagnostics of the model."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from longtail.evaluation.report import Report
 
 
 def precision_section(report: Report, against: Comparison | None = None) -> str:
-    """P@k divided among bins of equal volume (GalaXC Fig. 5), another model's beside it; '' without figures."""
+    """P@k divided among bins of equal volume (GalaXC Fig. 5), another model's beside it; '' without parts."""
     names = [row["name"] for row in report.equal_bins]
     own = f"This model: {model_name(report)}"
     other = "" if against is None else f"Against: {against.name}"
     charts, head, columns = "", ["Training documents"], [names]
-    for figure, parts in report.precision_parts.items():
+    for metric, parts in report.precision_parts.items():
         series = {own: parts}
         if against is not None:
-            if figure not in against.precision_parts:
+            if metric not in against.precision_parts:
                 continue
-            series[other] = against.precision_parts[figure]
+            series[other] = against.precision_parts[metric]
         sums = [sum(values) for values in series.values()]
-        heading = f"{figure}: {sums[0]:.2f}"
-        head.append(figure)
+        heading = f"{metric}: {sums[0]:.2f}"
+        head.append(metric)
         columns.append([f"{value:.2f}" for value in parts])
         if against is not None:
             heading += f" against {sums[1]:.2f} ({sums[0] - sums[1]:+.2f})"
-            head += [f"{figure} of the other", "Gain"]
+            head += [f"{metric} of the other", "Gain"]
             columns.append([f"{value:.2f}" for value in series[other]])
             columns.append([f"{a - b:+.2f}" for a, b in zip(*series.values(), strict=True)])
-        chart = svg.grouped_bars(f"Part of {figure} by bin of equal volume", names, series)
+        chart = svg.grouped_bars(f"Contribution to {metric} by bin of equal volume", names, series)
         charts += f"<div><h3>{escape(heading)}</h3>{chart}</div>"
     if not charts:
         return ""
     note = (
-        "The part of precision that each of the five bins of equal volume contributes, the rarest labels first. "
-        "The parts add up to the whole figure."
+        "The contribution of each of the five bins of equal volume to precision, the rarest labels first. "
+        "The contributions add up to P@k."
     )
     table = elements.details("As a table", elements.table(head, zip(*columns, strict=True)))
     key = "" if against is None else elements.legend([own, other])
     return (
-        f'<section><h2>Which labels the precision comes from</h2><p class="note">{note}</p>{key}'
+        f'<section><h2>Precision by label frequency</h2><p class="note">{note}</p>{key}'
         f'<div class="three">{charts}</div>{table}</section>'
     )
 

@@ -22,19 +22,19 @@ def render_html(report: Report, title: str = "Evaluation", *, against: Compariso
             f"<h1>{escape(title)}</h1>",
             f'<p class="note">{escape(counts_sentence(report.counts))}</p>',
             _tiles(report),
-            _figures(report),
+            _metrics(report),
             _bins(
                 report,
                 report.bins,
                 "By label frequency",
-                "Labels by the number of training documents that carry them, the rarest first.",
+                "Labels by their number of training documents, the rarest first.",
             ),
             _bins(
                 report,
                 report.equal_bins,
                 "By bins of equal volume",
                 "Five bins with about the same number of training assignments, named by the frequency of their "
-                "labels: each could contribute the same.",
+                "labels.",
             ),
             precision_section(report, against),
             f'<div class="two">{_calibration(report)}{_frequency(report)}</div>',
@@ -50,20 +50,20 @@ def render_html(report: Report, title: str = "Evaluation", *, against: Compariso
 
 
 def _tiles(report: Report) -> str:
-    figures = report.headline()
+    metrics = report.headline()
     # nDCG@1 is P@1, and between them it says little that P does not: the widest will do.
-    widest = [name for name in figures if name.startswith("nDCG@")][-1:]
-    precision = [name for name in figures if name.startswith("P@")]
-    rest = [name for name in figures if not name.startswith(("P@", "nDCG@"))]
+    widest = [name for name in metrics if name.startswith("nDCG@")][-1:]
+    precision = [name for name in metrics if name.startswith("P@")]
+    rest = [name for name in metrics if not name.startswith(("P@", "nDCG@"))]
     tiles = "".join(
-        f'<div class="tile"><dt>{escape(name)}</dt><dd class="big">{figure["value"]:.2f}</dd>'
-        f'<dd class="range">{figure["low"]:.2f} to {figure["high"]:.2f}</dd></div>'
-        for name, figure in ((name, figures[name]) for name in (*precision, *widest, *rest))
+        f'<div class="tile"><dt>{escape(name)}</dt><dd class="big">{metric["value"]:.2f}</dd>'
+        f'<dd class="range">{metric["low"]:.2f} to {metric["high"]:.2f}</dd></div>'
+        for name, metric in ((name, metrics[name]) for name in (*precision, *widest, *rest))
     )
     return f'<dl class="tiles">{tiles}</dl>'
 
 
-def _figures(report: Report) -> str:
+def _metrics(report: Report) -> str:
     rows, ranks = families(report)
     head = "".join(f'<th scope="col">@{rank}</th>' for rank in ranks)
     body = "".join(
@@ -78,9 +78,9 @@ def _figures(report: Report) -> str:
         for name, found in rows.items()
     )
     return (
-        "<section><h2>All figures</h2>"
+        "<section><h2>All metrics</h2>"
         '<p class="note">Multiplied by 100, with the 95 % interval of a bootstrap over documents below.</p>'
-        '<div class="scroll" tabindex="0" role="region" aria-label="All figures">'
+        '<div class="scroll" tabindex="0" role="region" aria-label="All metrics">'
         f"<table><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table></div>"
         f'<p class="note">{escape(other_sentence(report))}</p></section>'
     )
@@ -150,10 +150,12 @@ def _calibration(report: Report) -> str:
         ),
     )
     return (
-        "<section><h2>Do scores mean what they say?</h2>"
-        f'<p class="note">The part of the first {k} predictions that is right, by score; honest scores lie on the '
+        "<section><h2>Calibration</h2>"
+        f'<p class="note">The share of the first {k} predictions that is right, by score; calibrated scores lie on the '
         f"dashed line. Expected calibration error {report.calibration['ece']:.2f}.</p>"
-        + svg.reliability("Part of predictions that is right, by score", drawn, "score", "part that is right")
+        + svg.reliability(
+            "Share of predictions that is right, by score", drawn, "score", "share that is right"
+        )
         + elements.details("As a table", table)
         + "</section>"
     )
@@ -168,9 +170,9 @@ def _frequency(report: Report) -> str:
         ["Rank", "Training documents"], ([f"{rank:,}", f"{n:,}"] for rank, n in report.frequency_curve)
     )
     return (
-        "<section><h2>How long is the tail?</h2>"
+        "<section><h2>Label frequencies</h2>"
         f'<p class="note">Training documents of each label, the most frequent first. {few:,} labels '
-        f"({share:.0f} %) were seen five times or less.</p>"
+        f"({share:.0f} %) have five training documents or fewer.</p>"
         + svg.log_line(
             "Training documents by rank of the label",
             report.frequency_curve,
@@ -189,7 +191,7 @@ def _meta(report: Report) -> str:
     )
     table = f'<table class="facts"><tbody>{rows}</tbody></table>'
     opened = elements.details("Counts, settings, versions, time and memory", table)
-    return f"<section><h2>How these figures came about</h2>{opened}</section>"
+    return f"<section><h2>Run details</h2>{opened}</section>"
 
 
 def _flat(facts: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:

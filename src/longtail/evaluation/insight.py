@@ -1,4 +1,4 @@
-"""What a model tells about itself: a few numbers for each of a few groups, ready to be drawn."""
+"""Diagnostics of a model: a few numbers per group, ready to be drawn."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Insight:
     x: list[str]
     """Names of the groups."""
     series: dict[str, list[float]]
-    """Name -> one finite value a group."""
+    """Name -> one finite value per group."""
 
     def __post_init__(self) -> None:
         # Numpy's numbers and arrays are welcome, and leave as what JSON knows.

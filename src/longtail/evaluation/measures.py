@@ -1,4 +1,4 @@
-"""The parts of a report, computed from arrays; figures are multiplied by 100 here and nowhere else."""
+"""The parts of a report, computed from arrays; metrics are multiplied by 100 here and nowhere else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csr_array
 
-from longtail.evaluation.report import Figure
+from longtail.evaluation.report import Metric
 from longtail.metrics import bins, bootstrap, topk
 from longtail.metrics import calibration as calibrated
 from longtail.metrics import propensity as weighted
@@ -25,10 +25,10 @@ __all__ = [
     "bin_table",
     "calibration",
     "equal_volume_bins",
-    "figures",
+    "metrics",
     "frequency_bins",
     "inverse_propensity",
-    "other_figures",
+    "other_metrics",
     "precision_parts",
 ]
 
@@ -38,14 +38,14 @@ WIDE = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
-    """Ranking and truth of every document, without the pairs that are left out."""
+    """Ranking and truth of every document, without the unscored pairs."""
 
     labels: np.ndarray
     scores: np.ndarray
     truth: csr_array
     hit: np.ndarray
     sizes: np.ndarray
-    left_out: int
+    unscored: int
 
     @classmethod
     def of(
@@ -54,20 +54,20 @@ class Case:
         """Take the pairs of ``out`` from predictions and truth; only ranks known for every document remain."""
         given = [matrix for matrix in out if matrix is not None and matrix.nnz]
         truth = topk.canonical(Y)
-        left_out = 0
+        unscored = 0
         if given:
             removed = _union(given, Y.shape)
-            left_out = removed.nnz
+            unscored = removed.nnz
             lost = topk.hits(labels, removed).sum(axis=1)
             # A ranking that was full and lost r labels is known only up to rank K - r.
             short = np.where(labels[:, -1] >= 0, lost, 0).max(initial=0)
             width = max(int(labels.shape[1] - short), 1)
             labels, scores = remove_filtered(labels, scores, removed, width)
             truth = _without(truth, removed)
-        return cls(labels, scores, truth, topk.hits(labels, truth), topk.row_sizes(truth), left_out)
+        return cls(labels, scores, truth, topk.hits(labels, truth), topk.row_sizes(truth), unscored)
 
 
-def figures(case: Case, q: np.ndarray, ranks: Sequence[int], seed: int) -> dict[str, Figure]:
+def metrics(case: Case, q: np.ndarray, ranks: Sequence[int], seed: int) -> dict[str, Metric]:
     """P, nDCG, PSP, PSnDCG and R at each rank, with 95 % intervals."""
     hit, sizes = case.hit, case.sizes
     gain = weighted.gains(case.labels, hit, q)
@@ -89,12 +89,12 @@ def figures(case: Case, q: np.ndarray, ranks: Sequence[int], seed: int) -> dict[
     below = np.stack([denominator for _, denominator in parts.values()], axis=1)
     low, high = bootstrap.intervals(above, below, seed=seed)
     return {
-        name: Figure(value=100 * weighted.ratio(*part), low=100 * float(low[i]), high=100 * float(high[i]))
+        name: Metric(value=100 * weighted.ratio(*part), low=100 * float(low[i]), high=100 * float(high[i]))
         for i, (name, part) in enumerate(parts.items())
     }
 
 
-def other_figures(case: Case, ranks: Sequence[int], threshold: float | None) -> dict[str, float]:
+def other_metrics(case: Case, ranks: Sequence[int], threshold: float | None) -> dict[str, float]:
     """Coverage at each rank, and F1 where there is a threshold."""
     found = {f"coverage@{k}": 100 * topk.coverage(case.labels, case.truth, k) for k in ranks}
     if threshold is not None:
@@ -104,7 +104,7 @@ def other_figures(case: Case, ranks: Sequence[int], threshold: float | None) -> 
 
 
 def bin_table(case: Case, q: np.ndarray, of: bins.Bins, k: int) -> list[dict[str, Any]]:
-    """One row a bin: P and PSP are its contributions at k, R its own recall."""
+    """One row per bin: P and PSP are its contributions at k, R its own recall."""
     return [
         {
             "name": row.name,

@@ -1,4 +1,4 @@
-"""A result is data: figures with intervals, tables by label frequency, counts, and what they were made from."""
+"""A result is data: metrics with intervals, tables by label frequency, counts, and what they were made from."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ from typing import Any, Self, TypedDict
 from longtail.errors import DataError
 from longtail.evaluation.insight import Insight
 
-FORMAT = "longtail-report/1"
+FORMAT = "longtail-report/2"
+FORMER = "longtail-report/1"
+"""The format of earlier versions, which is read under the new names."""
+
+RENAMED = {"figures": "metrics"}
+RENAMED_COUNTS = {"labels_unseen_in_training": "cold_labels", "pairs_left_out": "unscored_pairs"}
 
 
-class Figure(TypedDict):
-    """A figure x100 with its 95 % interval."""
+class Metric(TypedDict):
+    """A metric x100 with its 95 % interval."""
 
     value: float
     low: float
@@ -26,10 +31,10 @@ class Figure(TypedDict):
 class Report:
     """Everything that was measured, ready for JSON."""
 
-    figures: dict[str, Figure]
+    metrics: dict[str, Metric]
     """P@k, nDCG@k, PSP@k, PSnDCG@k, R@k, in this order."""
     other: dict[str, float]
-    """Figures x100 without an interval: coverage@k, and F1 when scores are probabilities."""
+    """Metrics x100 without an interval: coverage@k, and F1 when scores are probabilities."""
     bins: list[dict[str, Any]]
     """By training frequency, rarest first: name, labels, assignments, hits, P, R, PSP (x100, at ``bins_k``)."""
     equal_bins: list[dict[str, Any]]
@@ -41,19 +46,19 @@ class Report:
     """[rank, training documents] of labels, most frequent first."""
     counts: dict[str, int]
     meta: dict[str, Any]
-    """Configuration, data fingerprint, versions, seconds a phase, peak memory."""
+    """Configuration, data fingerprint, versions, seconds per phase, peak memory."""
     precision_parts: dict[str, list[float]] = field(default_factory=dict)
     """P@k (x100) divided among the bins of ``equal_bins``, for every rank; empty in reports of older versions."""
     insights: list[Insight] = field(default_factory=list)
-    """What the model tells about itself."""
+    """Diagnostics of the model."""
 
-    def headline(self) -> dict[str, Figure]:
-        """The few figures to quote: P, nDCG and PSP at each rank, and recall at the widest."""
-        recalls = [name for name in self.figures if name.startswith("R@")]
+    def headline(self) -> dict[str, Metric]:
+        """The few metrics to quote: P, nDCG and PSP at each rank, and recall at the widest."""
+        recalls = [name for name in self.metrics if name.startswith("R@")]
         chosen = ("P@", "nDCG@", "PSP@")
         return {
-            name: figure
-            for name, figure in self.figures.items()
+            name: metric
+            for name, metric in self.metrics.items()
             if name.startswith(chosen) or name in recalls[-1:]
         }
 
@@ -64,7 +69,9 @@ class Report:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """A report from what ``to_dict`` gave."""
-        if data.get("format") != FORMAT:
+        if data.get("format") == FORMER:
+            data = _with_new_names(data)
+        elif data.get("format") != FORMAT:
             raise DataError(f"this is not a report in the format {FORMAT}, but {data.get('format')!r}")
         fields = dataclasses.fields(cls)
         optional = {part.name for part in fields if part.default_factory is not dataclasses.MISSING}
@@ -90,3 +97,12 @@ class Report:
         if not isinstance(data, dict):
             raise DataError("the report is not a JSON object")
         return cls.from_dict(data)
+
+
+def _with_new_names(data: Mapping[str, Any]) -> dict[str, Any]:
+    """A report of an earlier version with the names of today."""
+    renamed = {RENAMED.get(key, key): value for key, value in data.items()}
+    counts = renamed.get("counts")
+    if isinstance(counts, Mapping):
+        renamed["counts"] = {RENAMED_COUNTS.get(key, key): value for key, value in counts.items()}
+    return renamed

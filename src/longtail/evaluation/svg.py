@@ -17,7 +17,7 @@ _LONGEST_NAME = 14
 
 
 def bars(title: str, rows: Sequence[tuple[str, float, str]], *, top: float, kind: str) -> str:
-    """One horizontal bar a row.
+    """One horizontal bar per row.
 
     Args:
         title: what the chart shows, for those who cannot see it.
@@ -43,12 +43,12 @@ def bars(title: str, rows: Sequence[tuple[str, float, str]], *, top: float, kind
 def grouped_bars(
     title: str, groups: Sequence[str], series: Mapping[str, Sequence[float]], *, form: str = ".2f"
 ) -> str:
-    """A group of horizontal bars for each name of ``groups``, one bar a series; bars below 0 go to the left.
+    """A group of horizontal bars for each name of ``groups``, one bar per series; bars below 0 go to the left.
 
     Args:
         title: what the chart shows, for those who cannot see it.
         groups: names, cut where they are long; hovering shows them whole.
-        series: name -> one finite value a group.
+        series: name -> one finite value per group.
         form: how values are written, as for ``format``.
     """
     thick = 18 if len(series) < 2 else 13

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def render(report: Report, console: Console) -> None:
-    """Print the headline figures with their intervals, and the figures by label frequency."""
+    """Print the headline metrics with their intervals, and the metrics by label frequency."""
 
     def say(text: str) -> None:
         console.print(text, highlight=False, markup=False, soft_wrap=True)
@@ -27,7 +27,7 @@ def render(report: Report, console: Console) -> None:
     console.print(_headline(report, style))
     say(other_sentence(report))
     say("")
-    console.print(_bins(report, report.bins, "By training documents of the label", style))
+    console.print(_bins(report, report.bins, "By training documents per label", style))
     say("")
     console.print(_bins(report, report.equal_bins, "By five bins of about equal training volume", style))
     say(RARE_NOTE.format(k=report.bins_k))
@@ -36,7 +36,7 @@ def render(report: Report, console: Console) -> None:
 
 
 def _headline(report: Report, style: box.Box | None) -> Table:
-    table = Table(box=style, title="Figures x100, with 95 % intervals below", title_justify="left")
+    table = Table(box=style, title="Metrics x100, with 95 % intervals below", title_justify="left")
     rows, ranks = families(report)
     table.add_column("")
     for rank in ranks:
@@ -51,7 +51,7 @@ def _headline(report: Report, style: box.Box | None) -> Table:
 def _bins(report: Report, rows: list[dict[str, Any]], title: str, style: box.Box | None) -> Table:
     table = Table(box=style, title=title, title_justify="left")
     k = report.bins_k
-    table.add_column("seen", no_wrap=True)
+    table.add_column("training documents", no_wrap=True)
     for heading in ("labels", "assignments", "hits", f"R@{k}", f"P@{k} part", f"PSP@{k} part"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:

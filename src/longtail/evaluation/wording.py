@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from longtail.evaluation.report import Figure, Report
+from longtail.evaluation.report import Metric, Report
 
 RARE_NOTE = (
-    "R@{k} is the bin's own recall: hits on its labels / their assignments. "
-    "The parts of P@{k} and PSP@{k} add up to the whole figure."
+    "R@{k} is the recall within the bin: hits on its labels / their assignments. "
+    "The contributions to P@{k} and PSP@{k} add up to the metric of all labels."
 )
 
 
-def families(report: Report) -> tuple[dict[str, dict[int, Figure]], list[int]]:
-    """The figures as a table: a row for P, nDCG, ..., a column for each rank."""
-    rows: dict[str, dict[int, Figure]] = {}
-    for name, figure in report.figures.items():
+def families(report: Report) -> tuple[dict[str, dict[int, Metric]], list[int]]:
+    """The metrics as a table: a row for P, nDCG, ..., a column for each rank."""
+    rows: dict[str, dict[int, Metric]] = {}
+    for name, metric in report.metrics.items():
         family, _, rank = name.partition("@")
-        rows.setdefault(family, {})[int(rank)] = figure
+        rows.setdefault(family, {})[int(rank)] = metric
     return rows, sorted({rank for row in rows.values() for rank in row})
 
 
@@ -23,18 +23,18 @@ def counts_sentence(counts: dict[str, int]) -> str:
     """How much was measured, in words."""
     text = (
         f"{_many(counts['documents'], 'document')} with {_many(counts['assignments'], 'label assignment')}; "
-        f"{_many(counts['labels'], 'label')}, {counts['labels_unseen_in_training']:,} of them unseen in "
-        f"{_many(counts['training_documents'], 'training document')}."
+        f"{_many(counts['labels'], 'label')}, {counts['cold_labels']:,} of them cold "
+        f"(without training documents); trained on {_many(counts['training_documents'], 'document')}."
     )
     if counts["documents_without_labels"]:
         text += f" {_many(counts['documents_without_labels'], 'document')} without gold labels count 0."
-    if counts["pairs_left_out"]:
-        text += f" {_many(counts['pairs_left_out'], 'pair')} left out of predictions and truth."
+    if counts["unscored_pairs"]:
+        text += f" {_many(counts['unscored_pairs'], 'pair')} unscored (filtered or revealed)."
     return text
 
 
 def other_sentence(report: Report) -> str:
-    """The figures without an interval, in one line."""
+    """The metrics without an interval, in one line."""
     text = ", ".join(f"{name} {value:.2f}" for name, value in report.other.items())
     if report.calibration is not None:
         text += f", expected calibration error {report.calibration['ece']:.2f}"
@@ -42,11 +42,11 @@ def other_sentence(report: Report) -> str:
 
 
 def cost_sentence(report: Report) -> str:
-    """What a prediction costs, where that is known: time a document in one call with many, size of the model."""
+    """The cost of prediction, where it is known: milliseconds per document in a batch, size of the model."""
     facts = []
     seconds, documents = report.meta.get("seconds", {}).get("predict"), report.counts["documents"]
     if seconds is not None and documents:
-        facts.append(f"prediction took {1e3 * seconds / documents:.3g} ms a document")
+        facts.append(f"prediction took {1e3 * seconds / documents:.3g} ms per document")
     if "model_bytes" in report.meta:
         facts.append(f"the model has {report.meta['model_bytes'] / 1e6:,.1f} MB")
     text = ", ".join(facts)

@@ -1,21 +1,29 @@
 """Approximate nearest neighbours by cosine: a graph over many rows, all comparisons where there are few.
 
 Rows that are the same vector are one node with several ids: hundreds of equal nodes would only link to each
-other and cut the graph apart. A row of zeros has no direction: it is no node, is never found, and finds nothing.
+other and disconnect the graph. A row of zeros has no direction: it is no node, is never found, and finds nothing.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 from numba import njit
 
 from longtail.errors import ModelIntegrityError, UsageError
 from longtail.run import Run
-from longtail.shortlist.ann_graph import BUILD_EFFORT, FEWER_LINKS, LESS_EFFORT, LINKS, MANY, Graph
+from longtail.shortlist.ann_graph import (
+    EF_CONSTRUCTION,
+    MANY,
+    SMALL_EF_CONSTRUCTION,
+    SMALL_M,
+    Graph,
+    M,
+    half_vectors,
+)
 from longtail.shortlist.candidates import over_blocks
 from longtail.shortlist.scoring import dot
 from longtail.shortlist.selection import best_first, offer
@@ -23,24 +31,30 @@ from longtail.storage import checks, read_arrays, write_arrays
 
 EXACT_ROWS = 2_000
 """Up to so many different vectors, all are compared: about as fast as a graph, exact, and without faiss."""
-SEARCH_EFFORT = 400
-"""Candidates that a search keeps at a time, if the caller does not say."""
+EF_SEARCH = 400
+"""Candidates that a search keeps at a time (HNSW's efSearch), if the caller does not say."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnnIndex:
     """Rows to be found by their direction; made by :meth:`build` or :meth:`load`, never changed.
 
+    Attributes:
+        m, ef_construction: how the graph is built.
+        stored: the type of the vectors on disk. With float16 they are rounded to it when they are added, so that a
+            saved index gives the same answers; a file of half the size, which is read into memory, not mapped.
+        graph: None: all nodes are compared.
+
     Shapes: ``node`` int32 [n], the place of each row's vector, -1 for a row of zeros; ``vectors`` float32
-    [m, D], the different vectors, of length 1, in the order in which they first came.
+    [nodes, D], the different vectors, of length 1, in the order in which they first came.
     """
 
     node: np.ndarray
     vectors: np.ndarray
-    links: int
-    effort: int
+    m: int
+    ef_construction: int
+    stored: Literal["float32", "float16"] = "float32"
     graph: Graph | None = None
-    """None: all nodes are compared."""
     _members: tuple[np.ndarray, np.ndarray] = field(init=False)
     """Where each node's ids begin, and the ids."""
 
@@ -68,44 +82,54 @@ class AnnIndex:
         cls,
         vectors: np.ndarray,
         *,
-        links: int | None = None,
-        effort: int | None = None,
+        m: int | None = None,
+        ef_construction: int | None = None,
+        stored: Literal["float32", "float16"] = "float32",
         run: Run | None = None,
     ) -> Self:
-        """The index of the rows [n, D], whose ids are 0 to n - 1; same rows, same bytes, on any machine's threads.
+        """The index of the rows [n, D], whose ids are 0 to n - 1; same rows, same bytes with any threads.
 
         Args:
-            links: more of them: better answers, slower search, a larger file; None: by the number of rows.
-            effort: more of it: better links, a slower build; None: by the number of rows.
+            m: links per node. More: better answers, slower search, a larger file; None: by the number of rows.
+            ef_construction: more: better links, a slower build; None: by the number of rows.
+            stored: the type of the vectors on disk.
             run: where progress goes.
         """
         vectors = np.asarray(vectors)
         if vectors.ndim != 2 or vectors.shape[1] == 0:
             raise UsageError(f"vectors must be a table [rows, dimensions], not of shape {vectors.shape}")
         many = len(vectors) > MANY
-        links = links if links is not None else FEWER_LINKS if many else LINKS
-        effort = effort if effort is not None else LESS_EFFORT if many else BUILD_EFFORT
-        if not 2 <= links <= 512 or effort < 1:
-            raise UsageError(f"links must be 2 to 512 and effort at least 1, not {links} and {effort}")
+        if m is None:
+            m = SMALL_M if many else M
+        if ef_construction is None:
+            ef_construction = SMALL_EF_CONSTRUCTION if many else EF_CONSTRUCTION
+        if not 2 <= m <= 512 or ef_construction < 1:
+            raise UsageError(
+                f"m must be 2 to 512 and ef_construction at least 1, not {m} and {ef_construction}"
+            )
         empty = np.empty((0, vectors.shape[1]), np.float32)
-        return cls(np.empty(0, np.int32), empty, links, effort).add(vectors, run=run)
+        return cls(np.empty(0, np.int32), empty, m, ef_construction, stored).add(vectors, run=run)
 
     def add(self, vectors: np.ndarray, *, run: Run | None = None) -> Self:
         """The index with more rows, whose ids go on from the last; this one stays as it is."""
         unit = _unit_rows(vectors, self.width, "vectors")
+        if self.stored == "float16":
+            # Minus zero, as small numbers are rounded to, becomes zero.
+            unit = unit.astype(np.float16).astype(np.float32) + np.float32(0)
         node, fresh = _nodes(self.vectors, unit)
         node = np.concatenate([self.node, node])
         known = np.concatenate([self.vectors, fresh])
+        settings = (self.m, self.ef_construction, self.stored)
         if len(known) <= EXACT_ROWS:
-            return type(self)(node, known, self.links, self.effort)
+            return type(self)(node, known, *settings)
         if self.graph is None:
-            graph = Graph.build(known, self.links, self.effort, run or Run())
+            graph = Graph.build(known, self.m, self.ef_construction, run or Run())
         else:
-            graph = self.graph.add(fresh, self.effort, run or Run())
-        return type(self)(node, graph.vectors, self.links, self.effort, graph)
+            graph = self.graph.add(fresh, self.ef_construction, run or Run())
+        return type(self)(node, graph.vectors, *settings, graph)
 
     def search(
-        self, queries: np.ndarray, k: int, *, effort: int | None = None
+        self, queries: np.ndarray, k: int, *, ef_search: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest rows of each query: ids int32 [n, k] and cosines float32 [n, k], the best first.
 
@@ -113,33 +137,36 @@ class AnnIndex:
         zeros, ids are -1 and cosines 0. A query's answer is the same alone and among others.
 
         Args:
-            effort: more of it: better answers, slower; never less than k counts.
+            ef_search: more: better answers, slower; at least k counts.
         """
         if k < 1:
             raise UsageError(f"k must be at least 1, not {k}")
-        if effort is not None and effort < 1:
-            raise UsageError(f"effort must be at least 1, not {effort}")
+        if ef_search is not None and ef_search < 1:
+            raise UsageError(f"ef_search must be at least 1, not {ef_search}")
         unit = _unit_rows(queries, self.width, "queries")
         ids = np.full((len(unit), k), -1, np.int32)
         cosines = np.zeros((len(unit), k), np.float32)
 
         def fill(start: int, stop: int) -> None:
-            near = self._near(unit[start:stop], k, SEARCH_EFFORT if effort is None else effort)
+            near = self._near(unit[start:stop], k, EF_SEARCH if ef_search is None else ef_search)
             _rank(unit[start:stop], self.vectors, near, *self._members, ids[start:stop], cosines[start:stop])
 
         over_blocks(len(unit), fill)
         return ids, cosines
 
-    def _near(self, unit: np.ndarray, k: int, effort: int) -> np.ndarray:
+    def _near(self, unit: np.ndarray, k: int, ef_search: int) -> np.ndarray:
         """Nodes [n, b] near each query, -1 for none; without a column where all are to be compared."""
         if self.graph is None:
             return np.empty((len(unit), 0), np.int64)
-        return self.graph.near(unit, k, effort)
+        return self.graph.near(unit, k, ef_search)
 
     def save(self, path: str | Path) -> None:
         """Write one safetensors file; the same index, the same bytes."""
-        settings = np.array([self.links, self.effort], np.int64)
-        parts = {"vectors": self.vectors} if self.graph is None else self.graph.arrays()
+        settings = np.array([self.m, self.ef_construction], np.int64)
+        if self.graph is not None:
+            parts = self.graph.arrays(half=self.stored == "float16")
+        else:
+            parts = {"vectors": self.vectors.astype(self.stored, copy=False)}
         write_arrays(path, {"node": self.node, "settings": settings, **parts})
 
     @classmethod
@@ -151,21 +178,24 @@ class AnnIndex:
             checks.vector(node, np.int32, "the nodes of the rows", size=n)
             checks.within(node, -1, n, "the nodes of the rows")
             settings = checks.named(arrays, "settings", "the settings")
-            links, effort = (
+            m, ef_construction = (
                 int(value) for value in checks.vector(settings, np.int64, "the settings", size=2)
             )
-            if not (2 <= links <= 512 and effort >= 1):
-                raise ModelIntegrityError(f"the settings {links}, {effort} cannot be those of an index")
+            if not (2 <= m <= 512 and ef_construction >= 1):
+                raise ModelIntegrityError(f"the settings {m}, {ef_construction} cannot be those of an index")
             shape = (int(node.max(initial=-1)) + 1, width)
-            if "graph" in arrays:
+            if "graph" in arrays or "links" in arrays:
                 graph = Graph.of_arrays(arrays, shape)
-                return cls(node, graph.vectors, links, effort, graph)
+                stored: Literal["float32", "float16"] = "float16" if "links" in arrays else "float32"
+                return cls(node, graph.vectors, m, ef_construction, stored, graph)
             vectors = checks.named(arrays, "vectors", "the vectors")
+            if vectors.dtype == np.float16:
+                return cls(node, half_vectors(arrays, shape), m, ef_construction, "float16")
             if vectors.shape != shape or vectors.dtype != np.float32:
                 raise ModelIntegrityError(
                     f"the vectors are {vectors.dtype} {vectors.shape}, not float32 {shape}"
                 )
-            return cls(node, checks.finite(vectors, "the vectors"), links, effort)
+            return cls(node, checks.finite(vectors, "the vectors"), m, ef_construction)
 
 
 def _unit_rows(rows: np.ndarray, width: int, what: str) -> np.ndarray:

@@ -156,11 +156,38 @@ class Candidates:
         )
         return out
 
+    def where(self, chosen: np.ndarray) -> Candidates:
+        """The entries that are chosen, bool [entries]."""
+        ends = np.concatenate([[0], np.cumsum(chosen)])
+        return Candidates(ends[self.indptr], self.ids[chosen], self.scores[chosen])
+
+    def without(self, pairs: csr_array) -> Candidates:
+        """The candidates that are not among pairs [n, columns]."""
+        there = Candidates.from_csr(pairs)
+        return self.where(np.isnan(self.scores_in(there, fill=np.nan)))
+
     def take(self, start: int, stop: int) -> Self:
         """The documents from ``start`` up to ``stop``."""
         entries = slice(self.indptr[start], self.indptr[stop])
         indptr = self.indptr[start : stop + 1] - self.indptr[start]
         return type(self)(indptr, self.ids[entries], self.scores[entries])
+
+
+def union_of(parts: Sequence[Candidates]) -> Candidates:
+    """The candidates of all lists, with the score of the first list that has them."""
+    every = parts[0]
+    for part in parts[1:]:
+        every = every.union(part)
+    return every
+
+
+def mean_of(parts: Sequence[Candidates]) -> Candidates:
+    """The candidates of all lists with their mean score; one that a list does not have counts 0 there."""
+    if len(parts) == 1:
+        return parts[0]
+    every = union_of(parts)
+    scores = np.stack([every.scores_in(part, 0.0) for part in parts])
+    return every.with_scores(scores.sum(axis=0, dtype=np.float32) / np.float32(len(parts)))
 
 
 def over_blocks(n: int, work: Callable[[int, int], None]) -> None:

@@ -1,4 +1,4 @@
-"""Labels whose text shares words with a document: products of sparse rows by inverted lists.
+"""Labels (or documents) that share words with a document: products of sparse rows by inverted lists.
 
 Every list is read to its end, those of words in half of all labels too: adding to a dense row of sums without
 asking anything costs about a nanosecond an entry, and cleverer ways to skip entries took longer.
@@ -18,19 +18,24 @@ from longtail.shortlist.selection import by_id, offer
 
 
 class LexicalIndex:
-    """The features of labels, by label and by feature.
+    """The features of labels, by label and by feature. The product of a label is that of its best row.
 
     Args:
-        label_rows: [L, V]; of unit length, if products with documents of unit length are to be cosines.
+        rows: [R, V]; of unit length, if products with documents of unit length are to be cosines.
+        label_ptr: int64 [L + 1], the rows of label l are ``label_ptr[l]`` to ``label_ptr[l + 1]`` (its names, say);
+            None: one row per label.
     """
 
-    def __init__(self, label_rows: csr_array) -> None:
-        rows = label_rows.astype(np.float32)
+    def __init__(self, rows: csr_array, label_ptr: np.ndarray | None = None) -> None:
+        rows = rows.astype(np.float32)
         rows.sum_duplicates()
         self.shape = rows.shape
-        self._label_ptr, self._features, self._weights = _parts(rows)
-        # Row by row, the transpose holds a feature's labels.
-        self._posting_ptr, self._posting_labels, self._posting_weights = _parts(csr_array(rows.T))
+        self._label_ptr = np.arange(rows.shape[0] + 1) if label_ptr is None else label_ptr
+        if self._label_ptr[0] != 0 or self._label_ptr[-1] != rows.shape[0]:
+            raise UsageError(f"the labels have {self._label_ptr[-1]} rows, but there are {rows.shape[0]}")
+        self._row_ptr, self._features, self._weights = _parts(rows)
+        # Row by row, the transpose holds the rows that have a feature.
+        self._posting_ptr, self._posting_rows, self._posting_weights = _parts(csr_array(rows.T))
         self._scratch = threading.local()
 
     def top(self, X: csr_array, size: int) -> Candidates:
@@ -48,8 +53,9 @@ class LexicalIndex:
                     indices,
                     data,
                     self._posting_ptr,
-                    self._posting_labels,
+                    self._posting_rows,
                     self._posting_weights,
+                    self._label_ptr,
                     size,
                     self._scratch.sums,
                 )
@@ -58,7 +64,7 @@ class LexicalIndex:
         return by_blocks(X.shape[0], search)
 
     def match(self, X: csr_array, candidates: Candidates) -> Candidates:
-        """The candidates with the product of their row and their document's as score."""
+        """The candidates with the product of their best row and their document's as score; 0 without a row."""
         indptr, indices, data = self._checked(X)
         if X.shape[0] != len(candidates):
             raise UsageError(f"{X.shape[0]} documents, but candidates of {len(candidates)}")
@@ -72,6 +78,7 @@ class LexicalIndex:
                 candidates.indptr[a : b + 1],
                 candidates.ids,
                 self._label_ptr,
+                self._row_ptr,
                 self._features,
                 self._weights,
                 out,
@@ -133,14 +140,19 @@ def _match(
     candidate_ptr: np.ndarray,
     ids: np.ndarray,
     label_ptr: np.ndarray,
+    row_ptr: np.ndarray,
     features: np.ndarray,
     weights: np.ndarray,
     out: np.ndarray,
 ) -> None:
     for i in range(len(indptr) - 1):
         for p in range(candidate_ptr[i], candidate_ptr[i + 1]):
-            first, last = label_ptr[ids[p]], label_ptr[ids[p] + 1]
-            out[p] = _product(indices, data, indptr[i], indptr[i + 1], features, weights, first, last)
+            out[p] = 0
+            begin = label_ptr[ids[p]]
+            for row in range(begin, label_ptr[ids[p] + 1]):
+                first, last = row_ptr[row], row_ptr[row + 1]
+                product = _product(indices, data, indptr[i], indptr[i + 1], features, weights, first, last)
+                out[p] = product if row == begin else max(out[p], product)
 
 
 @njit(nogil=True, cache=True)
@@ -149,13 +161,14 @@ def _search(
     indices: np.ndarray,
     data: np.ndarray,
     posting_ptr: np.ndarray,
-    posting_labels: np.ndarray,
+    posting_rows: np.ndarray,
     posting_weights: np.ndarray,
+    label_ptr: np.ndarray,
     size: int,
     sums: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """``sums`` [L] is scratch of zeros and is left as zeros."""
-    n, n_labels = len(indptr) - 1, len(sums)
+    """``sums`` [R] is scratch of zeros and is left as zeros."""
+    n, n_labels = len(indptr) - 1, len(label_ptr) - 1
     size = min(size, n_labels)
     counts = np.zeros(n, np.int64)
     out_ids, out_scores = np.empty(n * size, np.int32), np.empty(n * size, np.float32)
@@ -164,12 +177,15 @@ def _search(
         for p in range(indptr[i], indptr[i + 1]):
             value = data[p]
             for q in range(posting_ptr[indices[p]], posting_ptr[indices[p] + 1]):
-                sums[posting_labels[q]] += value * posting_weights[q]
+                sums[posting_rows[q]] += value * posting_weights[q]
         ids, scores, count = out_ids[end : end + size], out_scores[end : end + size], 0
         bound = np.float32(0)
         for label in range(n_labels):
-            if sums[label] > bound:
-                count = offer(ids, scores, count, label, sums[label])
+            best = np.float32(0)
+            for row in range(label_ptr[label], label_ptr[label + 1]):
+                best = max(best, sums[row])
+            if best > bound:
+                count = offer(ids, scores, count, label, best)
                 if count == size:
                     bound = scores[0]
         sums[:] = 0

@@ -1,4 +1,4 @@
-"""What near documents say of labels: each gives its weight to all the labels it has."""
+"""What near documents say of labels: the sum of the weights of those that have a label, or the first of them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,15 @@ def votes(voters: np.ndarray, weights: np.ndarray, labels_of: csr_array) -> Cand
     Shapes:
         voters int [n, m], -1: none; weights [n, m]; labels_of [nodes, L], whose stored entries count as ones
     """
+    return _by_label(voters, weights, labels_of, False)
+
+
+def first_votes(voters: np.ndarray, weights: np.ndarray, labels_of: csr_array) -> Candidates:
+    """The labels of each row's voters, with the weight of the first one that has them as score."""
+    return _by_label(voters, weights, labels_of, True)
+
+
+def _by_label(voters: np.ndarray, weights: np.ndarray, labels_of: csr_array, first: bool) -> Candidates:
     if voters.shape != weights.shape or voters.max(initial=-1) >= labels_of.shape[0]:
         raise UsageError(
             f"voters {voters.shape} up to {voters.max(initial=-1)} do not fit weights {weights.shape} "
@@ -24,14 +33,16 @@ def votes(voters: np.ndarray, weights: np.ndarray, labels_of: csr_array) -> Cand
     weights = np.ascontiguousarray(weights, np.float32)
 
     def count(a: int, b: int) -> Candidates:
-        return Candidates.from_counts(*_count(voters[a:b], weights[a:b], labels_of.indptr, labels_of.indices))
+        return Candidates.from_counts(
+            *_count(voters[a:b], weights[a:b], labels_of.indptr, labels_of.indices, first)
+        )
 
     return by_blocks(len(voters), count)
 
 
 @njit(nogil=True, cache=True)
 def _count(
-    voters: np.ndarray, weights: np.ndarray, indptr: np.ndarray, labels: np.ndarray
+    voters: np.ndarray, weights: np.ndarray, indptr: np.ndarray, labels: np.ndarray, first: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n, m = voters.shape
     most, widest = 0, 0
@@ -58,7 +69,8 @@ def _count(
         for key in some:
             label, weight = np.int32(key >> 32), weights[i, key & 0xFFFFFFFF]
             if end > start and ids[end - 1] == label:
-                sums[end - 1] += weight
+                if not first:
+                    sums[end - 1] += weight
             else:
                 ids[end], sums[end] = label, weight
                 end += 1

@@ -44,8 +44,10 @@ def vector(array: np.ndarray, dtype: DTypeLike, what: str, *, size: int | None =
     return array
 
 
-def pointers(array: np.ndarray, end: int, what: str, *, rows: int | None = None) -> np.ndarray:
-    """Signed integers where rows begin: from 0 to ``end``, never falling, one more than ``rows`` if given."""
+def pointers(
+    array: np.ndarray, end: int, what: str, *, rows: int | None = None, start: int = 0
+) -> np.ndarray:
+    """Signed integers where rows begin: from ``start`` to ``end``, never falling, one more than ``rows``."""
     if array.ndim != 1 or array.dtype.kind != "i":
         raise ModelIntegrityError(
             f"{what} must be one row of integers, not {array.dtype} of shape {array.shape}"
@@ -53,8 +55,8 @@ def pointers(array: np.ndarray, end: int, what: str, *, rows: int | None = None)
     if rows is not None and len(array) != rows + 1:
         raise ModelIntegrityError(f"{what} must have {rows + 1:,} numbers, not {len(array):,}")
     # Compared, not subtracted: the difference of two large numbers may overflow to a harmless one.
-    if len(array) == 0 or array[0] != 0 or int(array[-1]) != end or bool((array[1:] < array[:-1]).any()):
-        raise ModelIntegrityError(f"{what} must begin at 0, never fall and end at {end:,}")
+    if len(array) == 0 or array[0] != start or int(array[-1]) != end or bool((array[1:] < array[:-1]).any()):
+        raise ModelIntegrityError(f"{what} must begin at {start}, never fall and end at {end:,}")
     return array
 
 

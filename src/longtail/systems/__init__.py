@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from longtail.systems.base import System
 
 REGISTRY = {
-    "linear": "longtail.systems.linear:LinearTree",
+    "ensemble": "longtail.systems.ensemble.system:Ensemble",
+    "linear": "longtail.systems.linear.system:LinearTree",
+    "lexical": "longtail.systems.lexical.system:Lexical",
+    "knn": "longtail.systems.knn.system:Knn",
     "eclare": "longtail.systems.eclare.system:Eclare",
     "galaxc": "longtail.systems.galaxc.system:Galaxc",
     "gnnxml": "longtail.systems.gnnxml.system:Gnnxml",

@@ -1,14 +1,14 @@
-"""What every system is: check, then do; learn, predict, evaluate, save, load.
+"""What every system is: fit, predict, candidates with features, evaluate, save, load.
 
-A public method checks its input and calls a hook (``fit`` -> ``_fit``, ``predict`` -> ``_predict_batch``),
-so that a system is only its paper's ideas.
+A public method checks its input and calls a hook (``fit`` -> ``_fit``, ``predict`` -> ``_encode``), so that a system
+is only its paper's ideas. A system knows nothing of other systems; an ensemble combines systems through ``_encode``.
 """
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -18,7 +18,7 @@ import numpy as np
 from longtail import config as configuration
 from longtail.errors import ConfigError, NotFittedError, UnsupportedError, UsageError
 from longtail.run import Run
-from longtail.systems import model_folder
+from longtail.systems import model_folder, updates
 from longtail.systems.revealed import RevealedLike, revealed_matrix, revealed_of, without_revealed
 from longtail.types import FIELDS, Dataset, Documents, DocumentsLike, Edges, LabelSet, TopK
 
@@ -27,8 +27,11 @@ if TYPE_CHECKING:
 
     from longtail.evaluation.insight import Insight
     from longtail.evaluation.report import Report
+    from longtail.shortlist.candidate_features import CandidateFeatures, EncodedDocuments
     from longtail.storage import VerifiedFolder
-    from longtail.systems.encoder_comparison import Comparison
+    from longtail.text.feature_store import FeatureStore
+    from longtail.text.shared_features import FeatureReader, FeatureWriter
+    from longtail.training.encoder_comparison import Comparison
 
 BATCH_SIZE = 4096
 """Documents that are tagged in one go: bounds memory, large enough to keep every core busy."""
@@ -48,8 +51,12 @@ class Capabilities:
     """Uses links between documents and labels that come with the data."""
     new_labels: bool = False
     """Takes labels after training."""
+    new_documents: bool = False
+    """Takes and forgets training documents after training."""
+    zero_shot: bool = False
+    """Needs no training documents: label texts are enough."""
     validation: bool = False
-    """Learns from validation data too: when to stop, how to weigh scores."""
+    """Uses validation data: to choose the best epoch, to fit a re-ranker."""
     probabilities: bool = False
     """Scores are meant as probabilities (as configured by default)."""
 
@@ -57,6 +64,11 @@ class Capabilities:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SystemConfig:
     """Settings that every system has."""
+
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """Former settings by dotted name: their new name, or a sentence that says what to do instead."""
+    highlights: ClassVar[tuple[str, ...]] = ()
+    """Dotted names of the settings worth changing, which ``longtail info SYSTEM`` shows first; none named: all."""
 
     fields: tuple[str, ...] = FIELDS
     """Which fields make a document's text: title, text or both."""
@@ -72,7 +84,7 @@ class SystemConfig:
 
 @dataclass(frozen=True, slots=True)
 class TrainingFacts:
-    """What a model remembers of its training data: sizes, the fingerprint, validation figures."""
+    """What a model remembers of its training data: sizes, the fingerprint, validation metrics."""
 
     documents: int
     fingerprint: str
@@ -84,6 +96,10 @@ class System(ABC):
 
     name: ClassVar[str]
     capabilities: ClassVar[Capabilities] = Capabilities()
+    candidate_features: ClassVar[tuple[str, ...]]
+    """Names of the feature columns that the system has for any candidate."""
+    typical_ms: ClassVar[float] = 1.0
+    """Milliseconds that a document typically takes in a batch: which member of an ensemble is dropped first."""
     Config: ClassVar[type[SystemConfig]] = SystemConfig
 
     labels_: LabelSet
@@ -94,32 +110,41 @@ class System(ABC):
         """Take a ready configuration, or settings by name (nested ones as dicts)."""
         if config is not None and settings:
             raise UsageError("give either a configuration or single settings, not both")
-        self.config = config if config is not None else configuration.from_dict(self.Config, settings)
+        if config is None:
+            configuration.refuse_renamed(settings, self.Config.renamed)
+            config = configuration.from_dict(self.Config, settings)
+        self.config = config
 
     # --- learning -----------------------------------------------------------------------------------------
 
     def fit(self, train: Dataset, *, valid: Dataset | None = None, run: Run | None = None) -> Self:
-        """Learn from ``train``; ``valid`` (same labels, matched by id) gives figures and chooses settings."""
-        self._check_training_data(train)
-        if valid is not None:
-            valid = valid.relabelled(train.labels.extended(valid.labels.ids))
+        """Train on ``train``; ``valid`` (same labels, matched by id) gives metrics and chooses the best epoch."""
+        from longtail.text.feature_store import FeatureStore
+
         run = run or Run()
-        self._fit(train, valid, run)
-        self.labels_ = train.labels
-        self.label_counts_ = train.label_counts.astype(np.int64)
-        self.facts_ = TrainingFacts(len(train), train.fingerprint())
+        self._train(train, valid, run, FeatureStore(train.documents))
         if valid is not None and len(valid):
             with run.phase("validate"):
                 report = self.evaluate(valid)
-            self.facts_ = TrainingFacts(len(train), self.facts_.fingerprint, report.headline())
+            self.facts_ = TrainingFacts(self.facts_.documents, self.facts_.fingerprint, report.headline())
         return self
+
+    def _train(self, train: Dataset, valid: Dataset | None, run: Run, store: FeatureStore) -> None:
+        """Check and train, without an evaluation: all that a member of an ensemble needs."""
+        self._check_training_data(train)
+        if valid is not None:
+            valid = valid.relabelled(train.labels.extended(valid.labels.ids))
+        self._fit(train, valid, run, store)
+        self.labels_ = train.labels
+        self.label_counts_ = train.label_counts.astype(np.int64)
+        self.facts_ = TrainingFacts(len(train), train.fingerprint())
 
     def _check_training_data(self, train: Dataset) -> None:
         documents = train.documents
-        if not len(train):
-            raise UsageError("there is no document to learn from")
-        if not train.Y.nnz:
-            raise UsageError("no document has a label: there is nothing to learn")
+        if not len(train) and not self.capabilities.zero_shot:
+            raise UsageError("there is no document to train on")
+        if not train.Y.nnz and not self.capabilities.zero_shot:
+            raise UsageError("no document has a label: there is nothing to train on")
         if documents.features is not None:
             if not self.capabilities.features:
                 raise UnsupportedError(
@@ -147,32 +172,31 @@ class System(ABC):
             examples: documents that have the new labels (and, the better, some of those there are).
         """
         self._check_fitted()
-        if not self.capabilities.new_labels:
-            raise UnsupportedError(f"the system '{self.name}' cannot take labels after training")
-        texts = dict(labels) if isinstance(labels, Mapping) else dict.fromkeys(labels, "")
-        known = [label for label in texts if label in self.labels_.index]
-        if known:
-            raise UsageError(f"the model has the label {known[0]!r} already")
-        if not texts:
-            return self
-        extended = self.labels_.with_texts(texts)
-        if examples is not None:
-            examples = examples.relabelled(extended.extended(examples.labels.ids))
-        counts = np.zeros(len(texts), np.int64)
-        if examples is not None:
-            # No label is more frequent than there were documents to learn from.
-            counts = examples.label_counts[len(self.labels_) : len(extended)].astype(np.int64)
-            counts = np.minimum(counts, self.facts_.documents)
-        unknown = [label for label, n in zip(texts, counts, strict=True) if not texts[label] and not n]
-        if unknown:
-            raise UsageError(f"the label {unknown[0]!r} has neither a text nor an example document")
-        self._add_labels(list(texts.values()), examples)
-        self.labels_ = extended
-        self.label_counts_ = np.concatenate([self.label_counts_, counts])
+        updates.add_labels(self, labels, examples)
+        return self
+
+    def add_documents(self, documents: Dataset) -> Self:
+        """Take labelled documents after training; they count at once, and so do labels that are new with them."""
+        self._check_fitted()
+        updates.add_documents(self, documents)
+        return self
+
+    def remove_documents(self, ids: Iterable[str]) -> Self:
+        """Forget training documents by their ids; their labels stay, even those without any document left."""
+        self._check_fitted()
+        updates.remove_documents(self, ids)
         return self
 
     def _add_labels(self, texts: list[str], examples: Dataset | None) -> None:
         """Take new labels; ``examples`` has the model's labels, then the new ones, then any others."""
+        raise NotImplementedError
+
+    def _add_documents(self, documents: Dataset) -> None:
+        """Take documents, which have the model's labels, then new ones."""
+        raise NotImplementedError
+
+    def _remove_documents(self, ids: list[str]) -> csr_array:
+        """Forget documents; returns their labels [documents, labels]."""
         raise NotImplementedError
 
     # --- predicting ---------------------------------------------------------------------------------------
@@ -194,41 +218,65 @@ class System(ABC):
                 [documents, labels of the model].
             edges: links of the documents to those of training or to labels, for a system that uses them.
         """
+        parts = [
+            self._predict_unknown(some, k, known, links)
+            for some, known, links in self._batches(documents, k, revealed, edges)
+        ]
+        return TopK.stack(parts) if parts else TopK.empty(0, k)
+
+    def _predict_unknown(
+        self, documents: Documents, k: int, revealed: csr_array | None, edges: Edges | None
+    ) -> TopK:
+        """Tag one batch; no label that is revealed for a document is among its answers."""
+        answer = self._encoded(documents, revealed, edges).top_k(k + _most(revealed))
+        return answer if revealed is None else without_revealed(answer, revealed, k)
+
+    def candidates(
+        self,
+        documents: DocumentsLike,
+        *,
+        k: int = 100,
+        revealed: RevealedLike | None = None,
+        edges: Edges | None = None,
+    ) -> CandidateFeatures:
+        """The k best labels of each document with the system's score and named feature columns.
+
+        Arguments are those of ``predict``; the labels are those that it gives.
+        """
+        from longtail.shortlist.candidate_features import CandidateFeatures
+
+        parts = []
+        for some, known, links in self._batches(documents, k, revealed, edges):
+            encoded = self._encoded(some, known, links)
+            found = encoded.readable_shortlist(k + _most(known))
+            found = (found if known is None else found.without(known)).best(k)
+            parts.append(CandidateFeatures(found, encoded.features(found), self.candidate_features))
+        return CandidateFeatures.stack(parts, self.candidate_features)
+
+    def _batches(
+        self, documents: DocumentsLike, k: int, revealed: RevealedLike | None, edges: Edges | None
+    ) -> Iterator[tuple[Documents, csr_array | None, Edges | None]]:
+        """Checked documents in batches, each with its revealed labels and with all edges."""
         self._check_fitted()
-        if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
-            raise UsageError(f"k must be a whole number of at least 1, not {k!r}")
+        _check_k(k)
         if isinstance(documents, Dataset):
             revealed = revealed_of(documents, self.labels_) if revealed is None else revealed
             edges = documents.edges if edges is None else edges
         documents = Documents.of(documents)
         self._check_documents(documents)
         known = None if revealed is None else revealed_matrix(revealed, len(documents), self.labels_)
-        if not len(documents):
-            return TopK.empty(0, k)
-        if len(documents) <= BATCH_SIZE:
-            return self._predict_unknown(documents, k, known, edges)
-        rows = [slice(start, start + BATCH_SIZE) for start in range(0, len(documents), BATCH_SIZE)]
-        return TopK.stack(
-            [
-                self._predict_unknown(documents[some], k, None if known is None else known[some], edges)
-                for some in rows
-            ]
-        )
+        for start in range(0, len(documents), BATCH_SIZE):
+            rows = slice(start, start + BATCH_SIZE)
+            some = documents if len(documents) <= BATCH_SIZE else documents[rows]
+            known_here = None if known is None else known[rows]
+            yield some, known_here if known_here is not None and known_here.nnz else None, edges
 
-    def _predict_unknown(
-        self, documents: Documents, k: int, revealed: csr_array | None, edges: Edges | None
-    ) -> TopK:
-        """Tag one batch; no label that is revealed for a document is among its answers."""
-        if revealed is not None and not revealed.nnz:
-            revealed = None
-        wide = k if revealed is None else k + int(np.diff(revealed.indptr).max())
-        used = revealed if self.capabilities.revealed_labels else None
-        links = edges if self.capabilities.auxiliary_edges else None
-        if used is None and links is None:
-            answer = self._predict_batch(documents, wide)
-        else:
-            answer = self._predict_linked(documents, wide, used, links)
-        return answer if revealed is None else without_revealed(answer, revealed, k)
+    def _encoded(
+        self, documents: Documents, revealed: csr_array | None, edges: Edges | None
+    ) -> EncodedDocuments:
+        from longtail.text.feature_store import FeatureStore
+
+        return self._encode(documents, FeatureStore(documents), revealed=revealed, edges=edges)
 
     def evaluate(self, test: Dataset, *, k: Sequence[int] = (1, 3, 5)) -> Report:
         """Predict and measure; labels that training never had count as labels seen 0 times."""
@@ -295,32 +343,44 @@ class System(ABC):
     # --- hooks --------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def _fit(self, train: Dataset, valid: Dataset | None, run: Run) -> None:
-        """Learn; the data are checked, ``valid`` has the labels of ``train`` first."""
-
-    @abstractmethod
-    def _predict_batch(self, documents: Documents, k: int) -> TopK:
-        """Tag one batch (at least one document, k >= 1)."""
-
-    def _predict_linked(
-        self, documents: Documents, k: int, revealed: csr_array | None, edges: Edges | None
-    ) -> TopK:
-        """Tag one batch of which more is known than the documents themselves; revealed labels may be answers.
-
-        Called instead of ``_predict_batch`` where there is something that the system's capabilities ask for.
+    def _fit(self, train: Dataset, valid: Dataset | None, run: Run, store: FeatureStore) -> None:
+        """Train; the data are checked, ``valid`` has the labels of ``train`` first.
 
         Args:
-            documents: the batch.
-            k: how many labels, with room for the revealed ones, which are taken out afterwards.
-            revealed: [documents, labels] with ones, for systems with ``revealed_labels``; None if there are none.
+            store: features of the training documents, computed once for all systems that share it.
+        """
+
+    @abstractmethod
+    def _encode(
+        self,
+        documents: Documents,
+        store: FeatureStore,
+        *,
+        revealed: csr_array | None = None,
+        edges: Edges | None = None,
+    ) -> EncodedDocuments:
+        """Encode one batch (at least one document), ready to be shortlisted and scored.
+
+        Args:
+            store: features of these documents, computed once for all systems that share it.
+            revealed: [documents, labels] with ones, for systems with ``revealed_labels``; they may be answers.
             edges: all links that came with the documents, for systems with ``auxiliary_edges``.
         """
-        raise NotImplementedError
 
     @abstractmethod
-    def _save_parts(self, folder: Path) -> None:
-        """Write the learned parts below ``folder``."""
+    def _save_parts(self, folder: Path, features: FeatureWriter) -> None:
+        """Write the learned parts below ``folder``; vocabularies go through ``features``."""
 
     @abstractmethod
-    def _load_parts(self, folder: VerifiedFolder) -> None:
+    def _load_parts(self, folder: VerifiedFolder, features: FeatureReader) -> None:
         """Read the learned parts; ``labels_``, ``label_counts_`` and ``config`` are there already."""
+
+
+def _check_k(k: object) -> None:
+    if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
+        raise UsageError(f"k must be a whole number of at least 1, not {k!r}")
+
+
+def _most(revealed: csr_array | None) -> int:
+    """The most labels that are revealed for a document."""
+    return 0 if revealed is None else int(np.diff(revealed.indptr).max())

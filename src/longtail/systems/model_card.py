@@ -1,4 +1,4 @@
-"""The README.md inside a model folder: what the model is, what it learnt from, how good it is, how to use it."""
+"""The README.md of a model folder (model card): training data, metrics, use, settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def model_card(system: System) -> str:
-    """The card in Markdown; it depends on data, settings and seed alone, so equal models have equal cards."""
+    """The card in Markdown; it depends on data, settings and seed alone: equal models have equal cards."""
     counts = system.label_counts_
     settings = "\n".join(f"{key} = {value!r}" for key, value in configuration.to_dict(system.config).items())
     rare = int(((counts > 0) & (counts <= 5)).sum())
@@ -22,8 +22,8 @@ def model_card(system: System) -> str:
 - {len(counts):,} labels: {int((counts > 0).sum()):,} with training documents, {rare:,} of them with at most five
 - fingerprint (sha256): `{system.facts_.fingerprint}`
 
-## Figures on the validation documents
-{_figures(system)}
+## Metrics on the validation documents
+{_metrics(system)}
 
 ## Use
 ```python
@@ -42,12 +42,12 @@ On the command line: `longtail predict path/to/this/folder documents.jsonl -o ta
 """
 
 
-def _figures(system: System) -> str:
+def _metrics(system: System) -> str:
     if not system.facts_.metrics:
         return "None: the data had no validation part."
-    head = "| figure | value | 95 % interval |\n|---|---|---|\n"
+    head = "| metric | value | 95 % interval |\n|---|---|---|\n"
     rows = (
-        f"| {name} | {figure['value']:.2f} | {figure['low']:.2f} to {figure['high']:.2f} |"
-        for name, figure in sorted(system.facts_.metrics.items())
+        f"| {name} | {metric['value']:.2f} | {metric['low']:.2f} to {metric['high']:.2f} |"
+        for name, metric in sorted(system.facts_.metrics.items())
     )
     return head + "\n".join(rows)

@@ -22,18 +22,22 @@ from longtail.errors import (
     UsageError,
 )
 from longtail.evaluation.environment import versions
+from longtail.text.shared_features import FeatureReader, FeatureWriter
 from longtail.types import LabelSet
 
 if TYPE_CHECKING:
     from longtail.storage import VerifiedFolder
     from longtail.systems.base import System
 
-FORMAT = 1
-"""The format this version writes; it reads every format from 1 up to this one."""
+FORMAT = 2
+"""The format this version writes."""
+
+READS_FORMAT_1 = frozenset({"linear", "dummy"})
+"""Systems whose models of format 1 are still read."""
 
 _KINDS = {"system": str, "config": dict, "data": dict, "metrics": dict, "versions": dict, "seed": int}
 _DATA_KINDS = {"documents": int, "labels": int, "labels_seen": int, "fingerprint": str}
-_FIGURE = ("value", "low", "high")
+_METRIC = ("value", "low", "high")
 _NUMBERS = (int, float)
 
 
@@ -45,7 +49,7 @@ def save(system: System, path: str | Path, *, force: bool) -> None:
         storage.write_json(folder / "config.json", _description(system))
         storage.write_jsonl(folder / "labels.jsonl", _label_records(system.labels_))
         storage.write_arrays(folder / "label_counts.safetensors", {"counts": system.label_counts_})
-        system._save_parts(folder)
+        system._save_parts(folder, FeatureWriter(folder))
         (folder / "README.md").write_text(model_card(system), encoding="utf-8")
 
 
@@ -57,12 +61,15 @@ def load(path: str | Path, expected: type[System] | None = None) -> System:
     description = _read_description(folder)
     cls = _class_of(path, description["system"], expected)
     data = description["data"]
+    if not data["documents"] and not cls.capabilities.zero_shot:
+        raise ModelIntegrityError(f"{folder.path('config.json')}: 'documents' must be at least 1")
     try:
-        system = cls(configuration.from_dict(cls.Config, description["config"]))
+        settings = configuration.with_new_names(description["config"], cls.Config.renamed)
+        system = cls(configuration.from_dict(cls.Config, settings))
         system.labels_ = _read_labels(folder, data["labels"])
         system.label_counts_ = _read_counts(folder, data["labels"], data["documents"])
         system.facts_ = TrainingFacts(data["documents"], data["fingerprint"], description["metrics"])
-        system._load_parts(folder)
+        system._load_parts(folder, FeatureReader(folder))
     except ConfigError as error:
         raise ModelVersionError(f"{path} has settings that this version does not take: {error}") from None
     except (ModelError, MissingPackageError, MemoryError):
@@ -107,12 +114,17 @@ def _read_description(folder: VerifiedFolder) -> dict[str, Any]:
             "install a newer longtail"
         )
     _check_kinds(path, found, _KINDS)
+    if found["format"] == 1 and found["system"] not in READS_FORMAT_1:
+        raise ModelVersionError(
+            f"{folder.root} is a model of '{found['system']}' in format 1, which this version does not read: "
+            "train it again"
+        )
     _check_kinds(path, found["data"], _DATA_KINDS)
-    if found["data"]["documents"] < 1:
-        raise ModelIntegrityError(f"{path}: 'documents' must be at least 1")
-    for figure in found["metrics"].values():
-        if type(figure) is not dict or any(type(figure.get(key)) not in _NUMBERS for key in _FIGURE):
-            raise ModelIntegrityError(f"{path}: each of the 'metrics' must have {', '.join(_FIGURE)}")
+    if found["data"]["documents"] < 0:
+        raise ModelIntegrityError(f"{path}: 'documents' must be at least 0")
+    for metric in found["metrics"].values():
+        if type(metric) is not dict or any(type(metric.get(key)) not in _NUMBERS for key in _METRIC):
+            raise ModelIntegrityError(f"{path}: each of the 'metrics' must have {', '.join(_METRIC)}")
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,11 @@ class Subwords:
         self._tokenizer.no_padding()
         number = folder.settings.get("pad_token_id")
         self.padding = number if isinstance(number, int) else 0
+
+    @cached_property
+    def key(self) -> str:
+        """Equal tokenizers with equal limits have equal keys."""
+        return f"{self.limit} {self._tokenizer.to_str()}"
 
     @property
     def size(self) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, Self
 
 import numpy as np
+import orjson
 from scipy.sparse import csr_array
 
 from longtail.config import from_dict, to_dict
@@ -117,6 +119,18 @@ class TfidfFeatures:
         tokens = group.tokens if isinstance(group, TermGroup) else None
         return tokens if isinstance(tokens, WordPieces) else None
 
+    @cached_property
+    def digest(self) -> str:
+        """The sha256 of settings and vocabulary: equal features have equal digests."""
+        digest = hashlib.sha256(orjson.dumps(to_dict(self.config), option=orjson.OPT_SORT_KEYS))
+        if self.pieces is not None:
+            digest.update(orjson.dumps(self.pieces.model, option=orjson.OPT_SORT_KEYS))
+        for group in self._groups:
+            for name, values in sorted(group.arrays().items()):
+                digest.update(f"{name} {values.dtype} {values.shape}".encode())
+                digest.update(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
+        return digest.hexdigest()
+
     def save(self, folder: Path) -> None:
         """Write everything to a folder: ``text.json``, one array file a group, and the pieces if there are."""
         write_json(folder / "text.json", {"config": to_dict(self.config)})
@@ -171,7 +185,7 @@ class TfidfFeatures:
                     kept += [list(chunk) for chunk in zip(*counts, strict=True)]
         weights = [group.choose(tally) for group, tally in zip(groups, tallies, strict=True)]
         self._groups = groups
-        for name in ("terms", "_single"):
+        for name in ("terms", "_single", "digest"):
             self.__dict__.pop(name, None)
         return weights, kept
 

@@ -1,11 +1,12 @@
-"""A training that can be stopped and gone on with: a folder with one sub-folder a stage.
+"""Resumable training: a folder of checkpoints with one sub-folder per stage.
 
 The folder belongs to one combination of data and settings (its fingerprint); it is used with no other. It
-appears with the first thing that is kept, and goes when the model is saved.
+appears with the first checkpoint, and is removed when the model is saved.
 """
 
 from __future__ import annotations
 
+import copy
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -39,6 +40,7 @@ class Checkpoints:
     def __init__(self, folder: str | Path, fingerprint: Mapping[str, Any], *, share: float = SHARE) -> None:
         self.folder = Path(folder)
         self.share = share
+        self.prefix = ""
         self._fingerprint = as_json({"checkpoint version": VERSION, **fingerprint})
         if exists(self.folder):
             refuse_others(self.folder, _fingerprint_in(self.folder), self._fingerprint)
@@ -46,9 +48,15 @@ class Checkpoints:
             # Stages that nothing says the data of, left by a removal that was interrupted.
             remove(self.folder)
 
+    def of_member(self, name: str) -> Checkpoints:
+        """The same for one member of an ensemble, whose stages have names of their own."""
+        member = copy.copy(self)
+        member.prefix = f"{name} "
+        return member
+
     def stage(self, name: str) -> StageFolder:
         """The folder of a stage."""
-        return StageFolder(self.folder / quote(name, safe=" ").replace(".", "%2E"))
+        return StageFolder(self.folder / quote(self.prefix + name, safe=" ").replace(".", "%2E"))
 
     def begin(self) -> None:
         """Make sure that the folder says whose it is, before anything is kept in it."""
@@ -79,6 +87,8 @@ def refuse_existing(folder: Path) -> None:
 def open_for(run: Run, fingerprint: Mapping[str, Any]) -> Checkpoints | None:
     """The checkpoints that the run asks for; None if it asks for none. Call it first thing in a fit."""
     run.in_stages = True
+    if isinstance(run.opened, Checkpoints):
+        return run.opened
     if run.checkpoints is None:
         return None
     if not run.resume:

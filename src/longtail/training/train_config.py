@@ -8,6 +8,9 @@ from typing import Literal
 
 from longtail.errors import ConfigError
 
+Loss = Literal["bce", "grank", "softmax"]
+"""What a stage minimises, each a file of ``losses/``."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrainConfig:

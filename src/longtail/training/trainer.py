@@ -14,11 +14,11 @@ from longtail.errors import TrainingError, UsageError
 from longtail.run import Phase, Run
 from longtail.training.batches import Batch, epoch_batches, seed_of, steps_per_epoch
 from longtail.training.checkpoint import Checkpoints
-from longtail.training.keeper import Keeper
+from longtail.training.checkpoint_manager import CheckpointManager
 from longtail.training.optimiser import Optimiser
+from longtail.training.runtime import casting, chosen_device, runtime
 from longtail.training.schedule import rate_factor
 from longtail.training.stage_state import EpochRecord, StageResult
-from longtail.training.surroundings import casting, chosen_device, surroundings
 from longtail.training.task import Task
 from longtail.training.train_config import TrainConfig
 
@@ -44,7 +44,7 @@ def train(
     if task.n_documents < 1:
         raise UsageError(f"the stage '{stage}' has no document to learn from")
     device = chosen_device(config)
-    with surroundings(task, device):
+    with runtime(task, device):
         return _Loop(task, config, stage, seed, checkpoints).go(run)
 
 
@@ -58,18 +58,18 @@ class _Loop:
         self.result = StageResult()
         self.optimiser = Optimiser(task, config)
         self.steps = steps_per_epoch(task.n_documents, config.batch_size)
-        self.keeper = Keeper(task, config, stage, seed, checkpoints)
+        self.manager = CheckpointManager(task, config, stage, seed, checkpoints)
 
     def go(self, run: Run) -> StageResult:
-        self.result, finished = self.keeper.resume(self.optimiser, run)
+        self.result, finished = self.manager.resume(self.optimiser, run)
         if not finished:
             remaining = self.config.epochs - self.result.epochs
             with run.phase(self.stage, total=remaining * self.steps) as phase:
                 while not self.is_over():
                     self.result.history.append(self.epoch(self.result.epochs, phase))
                     self.note_best()
-                    self.keeper.after_epoch(self.result, self.optimiser)
-                self.keeper.finish(self.result)
+                    self.manager.after_epoch(self.result, self.optimiser)
+                self.manager.finish(self.result)
         self.optimiser.close()
         return self.result
 
@@ -153,7 +153,7 @@ class _Loop:
         return f", {watch} {seen[-1]:.4g}" if seen else ""
 
     def failure(self, what: str, value: str, batch: Batch) -> TrainingError:
-        kept = self.keeper.last_path
+        kept = self.manager.last_path
         where = "" if kept is None else f"; the last good state is in {kept}"
         return TrainingError(
             f"{what} of the stage '{self.stage}' is {value} in epoch {batch.epoch + 1}, step {batch.step + 1}: "

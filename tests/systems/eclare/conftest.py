@@ -9,7 +9,7 @@ import pytest
 
 from longtail import threads
 from longtail.systems.eclare.system import Eclare
-from longtail.training.surroundings import torch_threads
+from longtail.training.runtime import torch_threads
 from tests.planted import Parts
 from tests.systems.eclare.worlds import settings
 
@@ -22,14 +22,15 @@ def _one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def clustered(tiny: Parts) -> Eclare:
-    """A model with clusters, a linear tree beside it and a learnt score; never to be changed."""
+    """A model with clusters, trained with cross entropy, so that biases are not 0; never to be changed."""
+    losses = {"meta_loss": "bce", "rank_loss": "bce"}
     with threads.limit(1), torch_threads():
-        return Eclare(**settings(linear=True)).fit(tiny.train, valid=tiny.valid)
+        return Eclare(**settings(epochs=6, **losses)).fit(tiny.train, valid=tiny.valid)
 
 
 @pytest.fixture(scope="session")
 def exact(tiny: Parts) -> Eclare:
-    """A model that ranks every label, with the paper's product; never to be changed."""
+    """A model that ranks every label, with the paper's score; never to be changed."""
     with threads.limit(1), torch_threads():
         return Eclare(**settings(shortlist={"exact_below": 2000}, score="product")).fit(tiny.train)
 

@@ -7,7 +7,7 @@ import numpy as np
 from longtail.systems.galaxc.attention_insight import QUANTILES, attention_by_frequency
 from longtail.systems.galaxc.config import GraphConfig
 
-HOPS = GraphConfig(fanouts=(2, 2), own=False)
+HOPS = GraphConfig(fanouts=(2, 2), include_initial=False)
 
 
 def test_labels_are_in_groups_of_rising_frequency() -> None:
@@ -26,7 +26,7 @@ def test_labels_are_in_groups_of_rising_frequency() -> None:
     np.testing.assert_allclose(np.add(*found.series.values()), 1, rtol=1e-6)
 
 
-def test_labels_without_documents_say_nothing() -> None:
+def test_labels_without_documents_are_left_out() -> None:
     attention = np.array([[1, 0], [0, 1]], np.float32)
     found = attention_by_frequency(attention, np.array([0, 3]), HOPS)
     assert found.series == {"hop 1": [0], "hop 2": [1]}
@@ -43,7 +43,7 @@ def test_fewer_labels_than_groups_are_a_group_each() -> None:
 
 
 def test_the_node_itself_is_hop_zero() -> None:
-    own = GraphConfig(fanouts=(2, 2), own=True)
-    found = attention_by_frequency(np.ones((3, 3), np.float32) / 3, np.ones(3, np.int64), own)
+    with_initial = GraphConfig(fanouts=(2, 2), include_initial=True)
+    found = attention_by_frequency(np.ones((3, 3), np.float32) / 3, np.ones(3, np.int64), with_initial)
     assert list(found.series) == ["hop 0", "hop 1", "hop 2"]
     assert "hops" in found.caption

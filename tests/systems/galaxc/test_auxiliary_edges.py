@@ -1,4 +1,4 @@
-"""Links that come with documents, and documents that see each other."""
+"""Edges that come with documents, and documents that see each other."""
 
 from __future__ import annotations
 
@@ -10,24 +10,51 @@ import pytest
 from scipy.sparse import csr_array
 
 from longtail import threads
+from longtail.systems.galaxc.auxiliary_edges import AuxiliaryEdges
 from longtail.systems.galaxc.system import Galaxc
 from longtail.types import Dataset, Document, Documents, Edges
 from tests.planted import Parts
 from tests.systems.galaxc.worlds import p_at_1, same, settings
 
-# --- links ----------------------------------------------------------------------------------------------------
+# --- lookup ---------------------------------------------------------------------------------------------------
+
+NODES = {"a": 0, "b": 1, "c": 2}
+
+
+def edges_of(*rows: tuple[str, str, float]) -> AuxiliaryEdges:
+    sources, targets, weights = ([row[i] for row in rows] for i in range(3))
+    return AuxiliaryEdges.of(Edges(sources, targets, np.array(weights, np.float32)), NODES)
+
+
+def test_edges_go_both_ways_and_the_heaviest_comes_first() -> None:
+    edges = edges_of(("new", "a", 1), ("b", "new", 3), ("new", "c", 2))
+    assert edges.table(["new", "b", "elsewhere"], 3).tolist() == [[1, 2, 0], [-1, -1, -1], [-1, -1, -1]]
+    assert edges.table(["new"], 2).tolist() == [[1, 2]]
+
+
+def test_equal_edges_go_by_their_nodes_and_none_is_there_twice() -> None:
+    edges = edges_of(("new", "c", 1), ("new", "a", 1), ("c", "new", 5), ("new", "new", 9), ("a", "a", 1))
+    assert edges.table(["new", "a"], 3).tolist() == [[2, 0, -1], [-1, -1, -1]]
+
+
+def test_edges_to_unknown_nodes_are_left_out() -> None:
+    assert edges_of(("new", "who", 1)).table(["new"], 2).tolist() == [[-1, -1]]
+    assert edges_of().table(["new"], 1).tolist() == [[-1]]
+
+
+# --- prediction and training ----------------------------------------------------------------------------------
 
 
 def wordless() -> tuple[Dataset, Dataset]:
-    """Documents of one and the same word, of which links alone say what they are about."""
+    """Documents of one and the same word, whose edges alone tell what they are about."""
     topics = [f"topic{i}" for i in range(5)]
     texts = [*(f"{topic} plain" for topic in topics for _ in range(4)), *(["common"] * 20)]
     tags = [*([topic] for topic in topics for _ in range(4)), *([topics[i % 5]] for i in range(20))]
     data = Dataset.from_texts(texts, tags, {topic: topic for topic in topics})
     ids = data.documents.ids
-    # Each common document is linked with the first two of its topic.
-    links = [(ids[20 + i], ids[4 * (i % 5) + j]) for i in range(20) for j in range(2)]
-    edges = Edges([a for a, _ in links], [b for _, b in links], np.ones(len(links), np.float32))
+    # Each common document has edges to the first two of its topic.
+    pairs = [(ids[20 + i], ids[4 * (i % 5) + j]) for i in range(20) for j in range(2)]
+    edges = Edges([a for a, _ in pairs], [b for _, b in pairs], np.ones(len(pairs), np.float32))
     new = Dataset(
         Documents.of([Document(f"new-{i}", text="common") for i in range(5)]),
         data.labels,
@@ -42,8 +69,8 @@ def wordless() -> tuple[Dataset, Dataset]:
 
 
 @pytest.fixture(scope="module")
-def by_links() -> dict[str, Galaxc]:
-    """Models that use links nowhere, for new documents, and in training too."""
+def by_use() -> dict[str, Galaxc]:
+    """Models that use edges nowhere, for new documents, and in training too."""
     train, _ = wordless()
     with threads.limit(1):
         return {
@@ -54,52 +81,49 @@ def by_links() -> dict[str, Galaxc]:
                     neighbourhood={"near": 1.0},
                     negatives={"hard": 0},
                     initial={"clusters": 4},
-                    score="classifier",
                 )
             ).fit(train)
             for auxiliary in ("none", "predict", "train")
         }
 
 
-def test_links_matter_where_they_are_used(by_links: dict[str, Galaxc]) -> None:
+def test_edges_matter_where_they_are_used(by_use: dict[str, Galaxc]) -> None:
     _, new = wordless()
-    found = {name: p_at_1(model, new) for name, model in by_links.items()}
+    found = {name: p_at_1(model, new) for name, model in by_use.items()}
     assert found["none"] == 20
     assert found["train"] == 100
     assert found["predict"] >= 80
-    cold = {name: model.predict(new.documents, k=5) for name, model in by_links.items()}
-    assert same(cold["none"], by_links["none"].predict(new, k=5))
-    # Links change nothing in training unless they are asked for.
+    cold = {name: model.predict(new.documents, k=5) for name, model in by_use.items()}
+    assert same(cold["none"], by_use["none"].predict(new, k=5))
+    # Edges change nothing in training unless that is set.
     assert same(cold["none"], cold["predict"])
     assert not same(cold["train"], cold["predict"])
 
 
-def test_unknown_ends_of_links_are_ignored(by_links: dict[str, Galaxc]) -> None:
+def test_unknown_ends_of_edges_are_ignored(by_use: dict[str, Galaxc]) -> None:
     _, new = wordless()
-    model = by_links["train"]
+    model = by_use["train"]
     assert new.edges is not None
     clean = Edges(*(side[:10] for side in new.edges))
     assert same(model.predict(new), model.predict(replace(new, edges=clean)))
     assert same(model.predict(new), model.predict(new.documents, edges=clean))
 
 
-def test_a_linked_document_without_a_known_word_is_no_unknown_one(by_links: dict[str, Galaxc]) -> None:
+def test_a_document_with_edges_and_without_a_known_word_is_readable(by_use: dict[str, Galaxc]) -> None:
     train, _ = wordless()
     edges = Edges(["x", "x"], train.documents.ids[12:14], np.ones(2, np.float32))
-    answer = by_links["train"].predict([Document("x", text="unheard")], k=1, edges=edges)
+    answer = by_use["train"].predict([Document("x", text="unheard")], k=1, edges=edges)
     assert answer.labels[0, 0] == 3
 
 
-def test_a_link_to_a_document_that_joined_later_leads_there(
-    by_links: dict[str, Galaxc], tmp_path: Path
-) -> None:
-    by_links["train"].save(tmp_path / "model")
+def test_an_edge_to_a_document_that_was_added_leads_there(by_use: dict[str, Galaxc], tmp_path: Path) -> None:
+    by_use["train"].save(tmp_path / "model")
     model = Galaxc.load(tmp_path / "model")
     added = Dataset.from_texts(["topic4 plain"], [["topic4"]])
     model.add_documents(replace(added, documents=Documents.of([Document("late", text="topic4 plain")])))
     edges = Edges(["x", "17"], ["late", "x"], np.array([2, 1], np.float32))
-    linked = model.folded_.space.links(edges, model.labels_.ids).table(["x"], 4)
-    assert linked.tolist() == [[model.folded_.space.graph.n_nodes - 1, 17, -1, -1]]
+    linked = model.predictor_.nodes.auxiliary_edges(edges, model.labels_.ids).table(["x"], 4)
+    assert linked.tolist() == [[model.predictor_.nodes.graph.n_nodes - 1, 17, -1, -1]]
     assert model.predict([Document("x", text="common")], k=1, edges=edges).labels[0, 0] == 4
 
 

@@ -12,17 +12,19 @@ from scipy.sparse import csr_array
 from longtail.blocks.text_encoder import TextEncoder
 from longtail.errors import ConfigError, ModelIntegrityError, UsageError
 from longtail.run import Run
-from longtail.storage import VerifiedFolder, open_folder, write_arrays, writing_folder
-from longtail.systems.common.rows import Rows
+from longtail.storage import VerifiedFolder, open_folder, read_arrays, write_arrays, writing_folder
 from longtail.systems.galaxc.config import GalaxcConfig, InitialConfig
-from longtail.systems.galaxc.initial import WIDEST, Initial, encoded, given
-from longtail.systems.galaxc.space import unit
+from longtail.systems.galaxc.initial import WIDEST, Initial, TokenEmbeddings, encoded, given
+from longtail.systems.galaxc.node_index import unit
 from longtail.text.config import TextConfig
+from longtail.training.matrices import TrainingMatrices
 from longtail.types import FIELDS, Dataset
 from tests.tiny_encoders import write_transformer
 
 RNG = np.random.default_rng(0)
-TOKENS = RNG.standard_normal((6, 4)).astype(np.float32)
+# What half precision can represent: saving changes nothing.
+TOKENS = RNG.standard_normal((6, 4)).astype(np.float16).astype(np.float32)
+BY_TOKENS = Initial(TokenEmbeddings(TOKENS))
 X = csr_array(np.array([[1, 0, 2, 0, 0, 0], [0] * 6, [0, 0, 0, 0, 0, 3]], np.float32))
 TEXTS = ["one", "", "three"]
 
@@ -31,8 +33,8 @@ def config_of(**initial: Any) -> GalaxcConfig:
     return GalaxcConfig(initial=InitialConfig(**initial))
 
 
-def rows_of(data: Dataset) -> Rows:
-    return Rows.of(data, TextConfig(kind="word"), FIELDS, Run())
+def matrices_of(data: Dataset) -> TrainingMatrices:
+    return TrainingMatrices.of(data, TextConfig(kind="word"), FIELDS, Run())
 
 
 def folder_with(tmp_path: Path, initial: Initial) -> VerifiedFolder:
@@ -43,12 +45,12 @@ def folder_with(tmp_path: Path, initial: Initial) -> VerifiedFolder:
 
 
 def test_tokens_are_added_up() -> None:
-    found = Initial(TOKENS)(X, TEXTS)
+    found = BY_TOKENS(X, TEXTS)
     assert found.dtype == np.float32
     first = TOKENS[0] + 2 * TOKENS[2]
     np.testing.assert_allclose(found[0], first / np.linalg.norm(first), atol=1e-6)
     np.testing.assert_allclose(found[2], TOKENS[5] / np.linalg.norm(TOKENS[5]), atol=1e-6)
-    # Who has no token has no direction.
+    # Without a token there is no direction.
     assert found[1].tolist() == [0, 0, 0, 0]
 
 
@@ -68,10 +70,9 @@ def test_an_encoder_reads_texts_and_not_rows(tmp_path: Path) -> None:
 
 
 def test_a_document_is_the_same_alone() -> None:
-    initial = Initial(TOKENS)
-    together = initial(X, TEXTS)
+    together = BY_TOKENS(X, TEXTS)
     for row in range(3):
-        assert (initial(X[[row]], [TEXTS[row]])[0] == together[row]).all()
+        assert (BY_TOKENS(X[[row]], [TEXTS[row]])[0] == together[row]).all()
 
 
 # --- where they come from -------------------------------------------------------------------------------------
@@ -79,42 +80,52 @@ def test_a_document_is_the_same_alone() -> None:
 
 def test_feature_rows_are_given_and_texts_are_not() -> None:
     matrix = Dataset.from_matrix(X, csr_array(np.eye(3, dtype=np.float32)))
-    assert given(rows_of(matrix)).tokens is None
+    assert given(matrices_of(matrix)).tokens is None
     texts = Dataset.from_texts(["red", "blue"], [["a"], ["b"]])
     with pytest.raises(UsageError, match="needs a feature row for each document"):
-        given(rows_of(texts))
+        given(matrices_of(texts))
     wide = csr_array((np.ones(3, np.float32), ([0, 1, 2], [0, 1, WIDEST])), shape=(3, WIDEST + 1))
     with pytest.raises(UsageError, match=f"feature rows of {WIDEST + 1} columns are too wide"):
-        given(rows_of(Dataset.from_matrix(wide, csr_array(np.eye(3, dtype=np.float32)))))
+        given(matrices_of(Dataset.from_matrix(wide, csr_array(np.eye(3, dtype=np.float32)))))
 
 
 def test_an_encoder_needs_texts_and_a_folder(tmp_path: Path) -> None:
     config = config_of(source="encoder", encoder=str(tmp_path))
     matrix = Dataset.from_matrix(X, csr_array(np.eye(3, dtype=np.float32)))
     with pytest.raises(ConfigError, match="reads text, but the documents are feature rows"):
-        encoded(rows_of(matrix), config)
+        encoded(matrices_of(matrix), config)
     with pytest.raises(UsageError, match="is no folder of a transformer"):
-        encoded(rows_of(Dataset.from_texts(["red", "blue"], [["a"], ["b"]])), config)
+        encoded(matrices_of(Dataset.from_texts(["red", "blue"], [["a"], ["b"]])), config)
 
 
 # --- model folders --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("source", ["surrogate", "eclare"])
+@pytest.mark.parametrize("source", ["surrogate", "labels"])
 def test_tokens_survive_a_model_folder(tmp_path: Path, source: str) -> None:
-    folder = folder_with(tmp_path, Initial(TOKENS))
-    loaded = Initial.load(folder.sub("initial"), config_of(source=source), n_columns=6)
+    folder = folder_with(tmp_path, BY_TOKENS)
+    loaded = Initial.load(folder.sub("initial"), config_of(source=source), columns=6, width=4)
     assert loaded.tokens is not None
-    assert (loaded(X, TEXTS) == Initial(TOKENS)(X, TEXTS)).all()
+    assert (loaded(X, TEXTS) == BY_TOKENS(X, TEXTS)).all()
+
+
+def test_tokens_have_half_precision_before_they_are_saved_too(tmp_path: Path) -> None:
+    tokens = RNG.standard_normal((6, 4)).astype(np.float32)
+    made = Initial(TokenEmbeddings(tokens))
+    folder = folder_with(tmp_path, made)
+    loaded = Initial.load(folder.sub("initial"), config_of(source="labels"), columns=6, width=4)
+    assert (loaded(X, TEXTS) == made(X, TEXTS)).all()
+    np.testing.assert_allclose(made(X, TEXTS), Initial()(csr_array(X @ tokens), TEXTS), atol=1e-3)
+    assert read_arrays(folder.path("initial/tokens.safetensors"))["tokens"].dtype == np.float16
 
 
 def test_an_encoder_survives_a_model_folder(tmp_path: Path) -> None:
     (tmp_path / "made").mkdir()
     place = str(write_transformer(tmp_path / "made"))
     config = config_of(source="encoder", encoder=place)
-    initial = encoded(rows_of(Dataset.from_texts(["red", "pear"], [["a"], ["b"]])), config)
+    initial = encoded(matrices_of(Dataset.from_texts(["red", "pear"], [["a"], ["b"]])), config)
     folder = folder_with(tmp_path, initial)
-    loaded = Initial.load(folder.sub("initial"), config, n_columns=6)
+    loaded = Initial.load(folder.sub("initial"), config, columns=6, width=4)
     assert loaded.tokens is None
     texts = ["red apple", "", "pear"]
     assert (loaded(X, texts) == initial(X, texts)).all()
@@ -122,16 +133,19 @@ def test_an_encoder_survives_a_model_folder(tmp_path: Path) -> None:
 
 def test_given_rows_need_nothing_in_the_folder(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, Initial())
-    loaded = Initial.load(folder.sub("initial"), config_of(source="given"), n_columns=6)
+    loaded = Initial.load(folder.sub("initial"), config_of(source="given"), columns=6, width=6)
     assert (loaded.tokens, loaded.encoder) == (None, None)
 
 
 def test_tokens_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    folder = folder_with(tmp_path, Initial(TOKENS)).sub("initial")
-    with pytest.raises(ModelIntegrityError, match=r"float32 \(6, 4\), not a row for 7 tokens"):
-        Initial.load(folder, config_of(source="eclare"), n_columns=7)
+    folder = folder_with(tmp_path, BY_TOKENS).sub("initial")
+    for columns, width in ((7, 4), (6, 5)):
+        with pytest.raises(ModelIntegrityError, match=r"tokens is \(6, 4\), but must be"):
+            Initial.load(folder, config_of(source="labels"), columns=columns, width=width)
     with pytest.raises(ModelIntegrityError, match="the initial embeddings are missing"):
-        Initial.load(None, config_of(source="eclare"), n_columns=6)
+        Initial.load(None, config_of(source="labels"), columns=6, width=4)
+    with pytest.raises(ModelIntegrityError, match="feature rows have 6 columns, but the classifiers 4"):
+        Initial.load(folder, config_of(source="given"), columns=6, width=4)
 
 
 @pytest.mark.parametrize(
@@ -149,4 +163,4 @@ def test_damaged_tokens_are_refused(tmp_path: Path, arrays: dict[str, np.ndarray
         write_arrays(folder / "initial" / "tokens.safetensors", arrays)
     part = open_folder(tmp_path / "model").sub("initial")
     with pytest.raises(ModelIntegrityError, match=r"tokens\.safetensors"):
-        Initial.load(part, config_of(source="surrogate"), n_columns=6)
+        Initial.load(part, config_of(source="surrogate"), columns=6, width=4)

@@ -1,4 +1,4 @@
-"""Which neighbours training documents have in an epoch, and which labels they are not asked for then."""
+"""The neighbours of training documents in an epoch, and the visible labels that do not count in the loss."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from scipy.sparse import csr_array
 from longtail.systems.galaxc.config import NeighbourhoodConfig
 from longtail.systems.galaxc.neighbourhoods import Neighbourhoods, first_visible
 
-N, LABELS, LINKS = 2000, 30, 4
+N, LABELS, WIDTH = 2000, 30, 4
 RNG = np.random.default_rng(0)
 MARKS = RNG.random((N, LABELS)) < RNG.choice([0.02, 0.1, 0.3], (N, 1))
 NODE_OF_LABEL = (10_000 + RNG.permutation(LABELS)).astype(np.int32)
 # Nodes that are no labels, so that what comes from where can be told.
-NEAR = (3000 + RNG.integers(0, 1000, (N, LINKS)) + 1000 * np.arange(LINKS)).astype(np.int32)
+NEAR = (3000 + RNG.integers(0, 1000, (N, WIDTH)) + 1000 * np.arange(WIDTH)).astype(np.int32)
 NEAR[::7, 2:] = -1
 
 
@@ -26,40 +26,40 @@ def neighbourhoods(marks: np.ndarray = MARKS, **settings: Any) -> Neighbourhoods
     return Neighbourhoods(NEAR[: len(marks)], Y, NODE_OF_LABEL, NeighbourhoodConfig(**settings))
 
 
-def labels_in(lists: np.ndarray) -> np.ndarray:
+def labels_in(neighbours: np.ndarray) -> np.ndarray:
     """Which labels each list has, bool [n, labels]."""
-    return np.asarray((lists[:, :, None] == NODE_OF_LABEL).any(axis=1))
+    return np.asarray((neighbours[:, :, None] == NODE_OF_LABEL).any(axis=1))
 
 
-def unasked_marks(unasked: csr_array | None) -> np.ndarray:
-    assert unasked is not None
-    return np.asarray(unasked.toarray(), bool)
+def ignored_marks(ignored: csr_array | None) -> np.ndarray:
+    assert ignored is not None
+    return np.asarray(ignored.toarray(), bool)
 
 
-def test_all_may_see_what_new_documents_see() -> None:
-    lists, unasked = neighbourhoods(near=1.0).draw(0)
-    assert lists.dtype == np.int32
-    assert (lists == NEAR).all()
-    assert unasked is None
+def test_all_may_have_the_neighbours_of_new_documents() -> None:
+    neighbours, ignored = neighbourhoods(near=1.0).sample(0)
+    assert neighbours.dtype == np.int32
+    assert (neighbours == NEAR).all()
+    assert ignored is None
 
 
 def test_all_may_see_all_of_their_labels() -> None:
-    lists, unasked = neighbourhoods(near=0.0, mask_positive=0.0, fill=False).draw(0)
+    neighbours, ignored = neighbourhoods(near=0.0, mask_positive=0.0, fill=False).sample(0)
     counts = MARKS.sum(axis=1)
-    shown = labels_in(lists)
-    assert (shown.sum(axis=1) == np.minimum(counts, LINKS)).all()
+    shown = labels_in(neighbours)
+    assert (shown.sum(axis=1) == np.minimum(counts, WIDTH)).all()
     assert not (shown & ~MARKS).any()
-    assert (unasked_marks(unasked) == MARKS).all()
+    assert (ignored_marks(ignored) == MARKS).all()
     # Whoever has no label at all sees what is near.
-    assert (lists[counts == 0] == NEAR[counts == 0]).all()
+    assert (neighbours[counts == 0] == NEAR[counts == 0]).all()
     # And the others see nothing else.
-    assert (np.isin(lists, [-1, *NODE_OF_LABEL]) | (counts == 0)[:, None]).all()
+    assert (np.isin(neighbours, [-1, *NODE_OF_LABEL]) | (counts == 0)[:, None]).all()
 
 
 def test_shares_are_as_they_were_set() -> None:
     for near, mask in ((0.8, 0.5), (0.3, 0.0), (0.5, 0.9)):
-        _, unasked = neighbourhoods(near=near, mask_positive=mask).draw(1)
-        visible = unasked_marks(unasked)
+        _, ignored = neighbourhoods(near=near, mask_positive=mask).sample(1)
+        visible = ignored_marks(ignored)
         assert abs(visible.sum() / MARKS.sum() - (1 - near) * (1 - mask)) < 0.05
         if not mask:
             # A document sees all of its labels or none.
@@ -70,24 +70,24 @@ def test_shares_are_as_they_were_set() -> None:
 
 def test_hidden_labels_are_in_no_list() -> None:
     for fill in (False, True):
-        lists, unasked = neighbourhoods(near=0.2, mask_positive=0.6, fill=fill).draw(2)
-        visible = unasked_marks(unasked)
-        shown = labels_in(lists)
+        neighbours, ignored = neighbourhoods(near=0.2, mask_positive=0.6, fill=fill).sample(2)
+        visible = ignored_marks(ignored)
+        shown = labels_in(neighbours)
         assert shown.any()
         assert not (visible & ~MARKS).any()
         assert not (shown & ~visible).any()
         # What is visible is shown, as far as there is room.
-        assert (shown.sum(axis=1) == np.minimum(visible.sum(axis=1), LINKS)).all()
-    assert neighbourhoods(near=0.0, mask_positive=1.0).draw(0)[1] is None
+        assert (shown.sum(axis=1) == np.minimum(visible.sum(axis=1), WIDTH)).all()
+    assert neighbourhoods(near=0.0, mask_positive=1.0).sample(0)[1] is None
 
 
 def test_labels_come_first_and_near_nodes_fill_the_rest() -> None:
-    lists, unasked = neighbourhoods(near=0.0, mask_positive=0.0, fill=True).draw(3)
-    shown = np.minimum(unasked_marks(unasked).sum(axis=1), LINKS)
-    is_label = np.isin(lists, NODE_OF_LABEL)
-    assert (is_label == (np.arange(LINKS) < shown[:, None])).all()
+    neighbours, ignored = neighbourhoods(near=0.0, mask_positive=0.0, fill=True).sample(3)
+    shown = np.minimum(ignored_marks(ignored).sum(axis=1), WIDTH)
+    is_label = np.isin(neighbours, NODE_OF_LABEL)
+    assert (is_label == (np.arange(WIDTH) < shown[:, None])).all()
     for row in range(50):
-        assert (lists[row, shown[row] :] == NEAR[row, : LINKS - shown[row]]).all()
+        assert (neighbours[row, shown[row] :] == NEAR[row, : WIDTH - shown[row]]).all()
 
 
 def test_nobody_is_there_twice() -> None:
@@ -95,36 +95,36 @@ def test_nobody_is_there_twice() -> None:
     near = np.array([[10, 5, 6]], np.int32)
     Y = csr_array(np.array([[1, 0]], np.float32))
     config = NeighbourhoodConfig(near=0.0, mask_positive=0.0)
-    lists, _ = Neighbourhoods(near, Y, np.array([10, 11], np.int32), config).draw(0)
-    assert lists.tolist() == [[10, 5, 6]]
+    neighbours, _ = Neighbourhoods(near, Y, np.array([10, 11], np.int32), config).sample(0)
+    assert neighbours.tolist() == [[10, 5, 6]]
 
 
 def test_a_document_that_is_its_own_label_does_not_see_itself() -> None:
     near = np.array([[1, 5], [0, 5]], np.int32)
     Y = csr_array(np.array([[1, 1], [0, 1]], np.float32))
     config = NeighbourhoodConfig(near=0.0, mask_positive=0.0)
-    lists, unasked = Neighbourhoods(near, Y, np.array([0, 9], np.int32), config).draw(0)
-    assert lists.tolist() == [[9, 1], [9, 0]]
-    assert unasked_marks(unasked).tolist() == [[False, True], [False, True]]
+    neighbours, ignored = Neighbourhoods(near, Y, np.array([0, 9], np.int32), config).sample(0)
+    assert neighbours.tolist() == [[9, 1], [9, 0]]
+    assert ignored_marks(ignored).tolist() == [[False, True], [False, True]]
 
 
-def test_visible_labels_may_be_asked_for_all_the_same() -> None:
-    asked, plain = neighbourhoods(near=0.0, ask_visible=True), neighbourhoods(near=0.0)
-    lists, unasked = asked.draw(4)
-    assert unasked is None
-    assert (lists == plain.draw(4)[0]).all()
+def test_visible_labels_may_count_in_the_loss() -> None:
+    counted, plain = neighbourhoods(near=0.0, visible_in_loss=True), neighbourhoods(near=0.0)
+    neighbours, ignored = counted.sample(4)
+    assert ignored is None
+    assert (neighbours == plain.sample(4)[0]).all()
 
 
-def test_every_epoch_draws_anew_and_the_seed_says_what() -> None:
+def test_the_sample_depends_on_the_seed_alone() -> None:
     around = neighbourhoods()
-    lists, unasked = around.draw(5)
-    again, unasked_again = around.draw(5)
-    assert (lists == again).all()
-    assert (unasked_marks(unasked) == unasked_marks(unasked_again)).all()
-    assert (lists != around.draw(6)[0]).any()
+    neighbours, ignored = around.sample(5)
+    again, ignored_again = around.sample(5)
+    assert (neighbours == again).all()
+    assert (ignored_marks(ignored) == ignored_marks(ignored_again)).all()
+    assert (neighbours != around.sample(6)[0]).any()
     # Of more labels than there is room for, not always the same ones are shown.
     many = neighbourhoods(np.ones((1, LABELS), bool), near=0.0, mask_positive=0.0)
-    assert len({tuple(sorted(many.draw(seed)[0][0])) for seed in range(10)}) > 5
+    assert len({tuple(sorted(many.sample(seed)[0][0])) for seed in range(10)}) > 5
 
 
 @given(st.data())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +10,17 @@ import numpy as np
 
 from longtail import config as configuration
 from longtail.run import Run
-from longtail.systems.common.rows import Rows
-from longtail.systems.galaxc import modules
+from longtail.shortlist.candidates import Candidates
+from longtail.systems.galaxc import train as steps
 from longtail.systems.galaxc.config import GalaxcConfig
-from longtail.systems.galaxc.folded import Queries
-from longtail.systems.galaxc.initial import Initial
+from longtail.systems.galaxc.initial import Initial, TokenEmbeddings
 from longtail.systems.galaxc.neighbourhoods import Neighbourhoods
-from longtail.systems.galaxc.space import Space
+from longtail.systems.galaxc.node_index import NodeIndex
+from longtail.systems.galaxc.predict import GraphDocuments, Queries
 from longtail.systems.galaxc.system import Galaxc
-from longtail.types import Dataset, TopK
+from longtail.text.feature_store import FeatureStore
+from longtail.training.matrices import TrainingMatrices
+from longtail.types import Dataset, Documents, TopK
 
 
 def settings(epochs: int = 2, lr: float = 0.02, **other: Any) -> dict[str, Any]:
@@ -30,9 +32,7 @@ def settings(epochs: int = 2, lr: float = 0.02, **other: Any) -> dict[str, Any]:
         "initial": {"source": "surrogate", "clusters": 8, "surrogate": stage, "embed": stage, "rank": stage},
         "graph": {"fanouts": (4, 3, 2)},
         "negatives": {"hard": 3, "random": 20},
-        "shortlist": {"lexical": 3, "voters": 4},
-        "score": "learnt",
-        "linear": False,
+        "shortlist": {"voters": 4},
         "stages": {"joint": stage, "refine": stage},
     }
     return configuration.merge(small, other)
@@ -45,41 +45,59 @@ def config_of(**other: Any) -> GalaxcConfig:
 
 
 @dataclass
-class Workshop:
+class Setup:
     """All that there is before the first module."""
 
-    course: modules.Course
+    context: steps.TrainingContext
     initial: Initial
     documents: np.ndarray
-    space: Space
-    around: Neighbourhoods
-    learnt: modules.Learnt
+    nodes: NodeIndex
+    neighbourhoods: Neighbourhoods
+    parameters: steps.Parameters
 
 
-def workshop_of(train: Dataset, tokens: np.ndarray | None = None, **other: Any) -> Workshop:
+def setup_of(train: Dataset, tokens: np.ndarray | None = None, **other: Any) -> Setup:
     """A training that is about to begin; token embeddings are random ones unless they are given."""
     config, run = config_of(**other), Run()
-    rows = Rows.of(train, config.text, config.fields, run)
-    course = modules.Course(config, train, rows, run)
+    matrices = TrainingMatrices.of(train, config.text, config.fields, run)
+    context = steps.TrainingContext(config, train, matrices, run)
     if tokens is None:
-        tokens = np.random.default_rng(7).standard_normal((rows.X.shape[1], 16)).astype(np.float32)
-    initial = Initial(tokens)
-    documents = initial(rows.X, train.documents.joined())
-    labels = initial(rows.Z, modules.label_texts_of(train))
-    space = Space.of(train, rows.Y, rows.own, documents, labels, config.graph, run)
-    around = modules.neighbourhoods(course, space, documents)
-    return Workshop(course, initial, documents, space, around, modules.untrained(course, documents.shape[1]))
+        tokens = np.random.default_rng(7).standard_normal((matrices.X.shape[1], 16)).astype(np.float32)
+    initial = Initial(TokenEmbeddings(tokens))
+    documents = initial(matrices.X, train.documents.joined())
+    labels = initial(matrices.Z, steps.label_texts_of(train))
+    nodes = NodeIndex.of(train, matrices.Y, matrices.self_label, documents, labels, config.graph, run)
+    neighbourhoods = steps.neighbourhoods_of(context, nodes, documents)
+    parameters = steps.new_parameters(context, documents.shape[1])
+    return Setup(context, initial, documents, nodes, neighbourhoods, parameters)
 
 
 def queries_of(model: Galaxc, documents: Any, **more: Any) -> Queries:
-    """What prediction looks at."""
-    from longtail.types import Documents
+    """What a prediction starts from."""
+    documents = Documents.of(documents)
+    queries = model._queries(documents, FeatureStore(documents), None, None)
+    return Queries(**{name: more.get(name, getattr(queries, name)) for name in Queries.__slots__})
 
-    return replace(model._queries(Documents.of(documents), None, None), **more)
+
+def encoded_of(model: Galaxc, documents: Any, **more: Any) -> GraphDocuments:
+    """Documents as the model sees them."""
+    return GraphDocuments(model.predictor_, queries_of(model, documents, **more))
+
+
+def vectors_of(model: Galaxc, documents: Any) -> np.ndarray:
+    """Initial embeddings."""
+    return queries_of(model, documents).vectors
+
+
+def every_label(n: int, n_labels: int) -> Candidates:
+    """All labels as candidates of n documents."""
+    return Candidates.from_padded(
+        np.tile(np.arange(n_labels, dtype=np.int32), (n, 1)), np.zeros((n, n_labels), np.float32)
+    )
 
 
 def p_at_1(model: Galaxc, test: Dataset) -> float:
-    return float(model.evaluate(test).figures["P@1"]["value"])
+    return float(model.evaluate(test).metrics["P@1"]["value"])
 
 
 def same(one: TopK, other: TopK) -> bool:

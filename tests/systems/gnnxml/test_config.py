@@ -8,7 +8,8 @@ import pytest
 
 from longtail import config as configuration
 from longtail.errors import ConfigError
-from longtail.systems.gnnxml.config import GnnxmlConfig
+from longtail.systems.gnnxml.config import ClustersConfig, GnnxmlConfig, NetworkConfig, RankerConfig
+from longtail.systems.gnnxml.system import Gnnxml
 
 
 def made(**settings: Any) -> GnnxmlConfig:
@@ -35,9 +36,17 @@ def made(**settings: Any) -> GnnxmlConfig:
         ({"clusters": {"order": -1}}, "'order' must be at least 0"),
         ({"ranker": {"beam": 0}}, "'beam' must be at least 1"),
         ({"ranker": {"embedding_weight": 0.0}}, "'embedding_weight' must be above 0"),
-        ({"candidates": 0}, "'candidates' must be at least 1"),
-        ({"lexical": -1}, "'lexical' must be at least 0"),
-        ({"balance": 1.5}, "'balance' must be from 0 to 1"),
+        ({"documents": {"keywords": 0}}, "'keywords' must be at least 1"),
+        ({"documents": {"entities": -1}}, "'entities' must be at least 0"),
+        ({"documents": {"window": 1}}, "'window' must be at least 2"),
+        ({"documents": {"damping": 1.0}}, "'damping' must be from 0 to below 1"),
+        ({"documents": {"common_above": 0.0}}, "'common_above' is a share"),
+        ({"documents": {"min_documents": 0}}, "'min_documents' must be at least 1"),
+        ({"documents": {"max_words": 0}}, "'max_words' must be at least 1"),
+        ({"documents": {"width": 0}}, "'width' must be at least 1"),
+        ({"documents": {"encoder": ""}}, "'encoder' must be light or"),
+        ({"documents": {"cache": "kept"}}, "'cache' is for the vectors of a transformer"),
+        ({"documents": {"stem": "klingon"}}, "'stem' must be one of"),
     ],
 )
 def test_nonsense_is_refused(settings: dict[str, Any], message: str) -> None:
@@ -46,7 +55,7 @@ def test_nonsense_is_refused(settings: dict[str, Any], message: str) -> None:
 
 
 def test_the_switches_of_the_paper_are_there() -> None:
-    config = made(score="product", linear=False, network={"dropout": 0.0})
+    config = made(network={"dropout": 0.0})
     match = config.match
     assert (match.optimiser, match.lr, match.warmup) == ("radam", 0.01, 0.1)
     assert (match.patience, match.watch) == (10, "-loss")
@@ -54,5 +63,44 @@ def test_the_switches_of_the_paper_are_there() -> None:
 
 
 def test_settings_survive_a_model_folder() -> None:
-    config = made(network={"branches": 1}, clusters={"method": "random"}, match={"epochs": 7})
+    config = made(
+        network={"branches": 1},
+        clusters={"method": "random"},
+        match={"epochs": 7},
+        documents={"keywords": 3, "stem": "english", "encoder": "some/folder", "cache": "kept"},
+    )
     assert configuration.from_dict(GnnxmlConfig, configuration.to_dict(config)) == config
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("score", "product"),
+        ("score", "learnt"),
+        ("linear", False),
+        ("lexical", 3),
+        ("balance", 0.5),
+        ("candidates", 9),
+    ],
+)
+def test_settings_of_the_learned_score_lead_to_the_ensemble(setting: str, value: object) -> None:
+    with pytest.raises(ConfigError, match=f"no setting '{setting}' any more: .*--system ensemble"):
+        Gnnxml(**{setting: value})
+
+
+def test_how_many_clusters() -> None:
+    assert ClustersConfig().n_clusters(4271) == 71
+    assert ClustersConfig().n_clusters(10) == 1
+    assert ClustersConfig(number=5).n_clusters(1000) == 5
+
+
+def test_how_many_shared_layers() -> None:
+    assert NetworkConfig(layers=2).n_shared == 1
+    assert NetworkConfig(layers=2, shared=9).n_shared == 2
+    assert NetworkConfig(layers=2, branches=1).n_shared == 0
+    assert NetworkConfig(layers=0).n_shared == 0
+
+
+def test_how_many_features_rankers_have() -> None:
+    assert RankerConfig().n_features(100, 8) == 108
+    assert RankerConfig(embedding=False).n_features(100, 8) == 100

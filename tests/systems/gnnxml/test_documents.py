@@ -12,8 +12,8 @@ from longtail.graph.keygraph import KeyGraphs
 from longtail.run import Run
 from longtail.storage import open_folder, read_arrays, write_arrays, writing_folder
 from longtail.storage.manifest import write_manifest
+from longtail.systems.gnnxml.config import DocumentsConfig
 from longtail.systems.gnnxml.documents import DocumentGraphs, key_graphs
-from longtail.systems.gnnxml.documents_config import DocumentsConfig
 from longtail.threads import limit
 from tests.tiny_encoders import WIDTH, write_transformer
 
@@ -32,9 +32,9 @@ EDGES = ["", "...", "zzz", "pears", " ".join(f"tree{i % 700}" for i in range(50_
 
 
 @pytest.fixture(scope="module")
-def learnt() -> DocumentGraphs:
+def fitted() -> DocumentGraphs:
     with limit(1):
-        return DocumentGraphs.learn(TEXTS, DocumentsConfig(min_documents=1, keywords=5, width=6))
+        return DocumentGraphs.fit(TEXTS, DocumentsConfig(min_documents=1, keywords=5, width=6))
 
 
 def same(a: tuple[KeyGraphs, np.ndarray], b: tuple[KeyGraphs, np.ndarray]) -> None:
@@ -44,9 +44,9 @@ def same(a: tuple[KeyGraphs, np.ndarray], b: tuple[KeyGraphs, np.ndarray]) -> No
     assert np.array_equal(a[1], b[1])
 
 
-def test_the_graph_of_a_text_by_hand(learnt: DocumentGraphs) -> None:
+def test_the_graph_of_a_text_by_hand(fitted: DocumentGraphs) -> None:
     config = DocumentsConfig(min_documents=1, keywords=30, entities=0, width=6)
-    finder = DocumentGraphs.learn([FRUIT], config).finder
+    finder = DocumentGraphs.fit([FRUIT], config).finder
     passages, _, graphs = key_graphs([FRUIT], finder)
     assert passages.spell() == [
         "Apples grow on trees.",
@@ -68,7 +68,7 @@ def test_the_graph_of_a_text_by_hand(learnt: DocumentGraphs) -> None:
 
 def test_sentences_without_a_keyword_are_the_empty_vertex() -> None:
     config = DocumentsConfig(min_documents=1, keywords=1, entities=0, width=6)
-    graphs = DocumentGraphs.learn([FRUIT], config)
+    graphs = DocumentGraphs.fit([FRUIT], config)
     *_, made = key_graphs([FRUIT], graphs.finder)
     assert made.keywords[-1] == -1
     assert len(made.keywords) == 2
@@ -77,19 +77,19 @@ def test_sentences_without_a_keyword_are_the_empty_vertex() -> None:
     assert graphs.spell(int(made.keywords[0])) in FRUIT.lower()
 
 
-def test_a_vertex_is_the_sum_of_its_sentences(learnt: DocumentGraphs) -> None:
-    passages, _, graphs = key_graphs(TEXTS, learnt.finder)
-    vectors = learnt.encoder(passages.spell())
-    made, features = learnt.graphs(TEXTS)
+def test_a_vertex_is_the_sum_of_its_sentences(fitted: DocumentGraphs) -> None:
+    passages, _, graphs = key_graphs(TEXTS, fitted.finder)
+    vectors = fitted.encoder(passages.spell())
+    made, features = fitted.graphs(TEXTS)
     np.testing.assert_allclose(features, graphs.sentences @ vectors, atol=1e-5)
     assert features.dtype == np.float32
-    assert features.shape == (len(made.keywords), learnt.width)
+    assert features.shape == (len(made.keywords), fitted.width)
     assert made.sentences.shape == (len(made.keywords), 0)
 
 
 @pytest.mark.parametrize("text", EDGES)
-def test_texts_at_the_edges_have_a_graph(learnt: DocumentGraphs, text: str) -> None:
-    made, features = learnt.graphs([text])
+def test_texts_at_the_edges_have_a_graph(fitted: DocumentGraphs, text: str) -> None:
+    made, features = fitted.graphs([text])
     assert len(made) == 1
     assert len(features) == made.documents[-1] >= 1
     assert np.isfinite(features).all()
@@ -98,35 +98,35 @@ def test_texts_at_the_edges_have_a_graph(learnt: DocumentGraphs, text: str) -> N
         assert not features.any()
 
 
-def test_no_documents(learnt: DocumentGraphs) -> None:
-    made, features = learnt.graphs([])
+def test_no_documents(fitted: DocumentGraphs) -> None:
+    made, features = fitted.graphs([])
     assert len(made) == 0
     assert made.documents.tolist() == [0]
-    assert features.shape == (0, learnt.width)
+    assert features.shape == (0, fitted.width)
 
 
-def test_other_scripts_have_keywords(learnt: DocumentGraphs) -> None:
-    made, _ = learnt.graphs(TEXTS[5:])
+def test_other_scripts_have_keywords(fitted: DocumentGraphs) -> None:
+    made, _ = fitted.graphs(TEXTS[5:])
     for document in range(3):
         assert (made.keywords[made.documents[document] : made.documents[document + 1]] >= 0).sum() >= 3
 
 
-def test_a_document_has_the_same_graph_in_any_batch(learnt: DocumentGraphs) -> None:
+def test_a_document_has_the_same_graph_in_any_batch(fitted: DocumentGraphs) -> None:
     texts = [*TEXTS, *EDGES]
-    made, features = learnt.graphs(texts)
+    made, features = fitted.graphs(texts)
     for i, text in enumerate(texts):
         row = np.array([i])
-        same((made.take(row), features[made.vertices(row)]), learnt.graphs([text]))
+        same((made.take(row), features[made.vertices(row)]), fitted.graphs([text]))
 
 
-def test_threads_change_nothing(learnt: DocumentGraphs) -> None:
+def test_threads_change_nothing(fitted: DocumentGraphs) -> None:
     many = [f"{text} {' '.join(TEXTS)}" * 40 for text in TEXTS * 20]
     with limit(1):
-        one = learnt.graphs(many)
+        one = fitted.graphs(many)
     with limit(3):
-        same(learnt.graphs(many), one)
-        again = DocumentGraphs.learn(TEXTS, learnt.config)
-    same(again.graphs(TEXTS), learnt.graphs(TEXTS))
+        same(fitted.graphs(many), one)
+        again = DocumentGraphs.fit(TEXTS, fitted.config)
+    same(again.graphs(TEXTS), fitted.graphs(TEXTS))
 
 
 def saved(graphs: DocumentGraphs, place: Path) -> Path:
@@ -142,20 +142,31 @@ def loaded(place: Path) -> DocumentGraphs:
     return DocumentGraphs.load(folder)
 
 
-def test_saved_and_loaded_it_is_the_same(learnt: DocumentGraphs, tmp_path: Path) -> None:
-    again = loaded(saved(learnt, tmp_path / "model"))
-    assert again.config == learnt.config
-    same(again.graphs(TEXTS), learnt.graphs(TEXTS))
+def test_saved_and_loaded_it_is_the_same(fitted: DocumentGraphs, tmp_path: Path) -> None:
+    again = loaded(saved(fitted, tmp_path / "model"))
+    assert again.config == fitted.config
+    same(again.graphs(TEXTS), fitted.graphs(TEXTS))
 
 
-def test_arrays_that_do_not_fit_are_refused(learnt: DocumentGraphs, tmp_path: Path) -> None:
-    place = saved(learnt, tmp_path / "model")
-    path = place / "documents" / "keywords.safetensors"
-    arrays = read_arrays(path)
-    for wrong in (arrays["projection"][1:], arrays["projection"].astype(np.float64)):
-        write_arrays(path, {**arrays, "projection": wrong})
+def test_the_projection_takes_half_the_space_on_disk(fitted: DocumentGraphs, tmp_path: Path) -> None:
+    path = saved(fitted, tmp_path / "model") / "documents" / "projection.safetensors"
+    assert read_arrays(path)["directions"].dtype == np.float16
+
+
+def test_words_of_single_documents_are_known_if_there_are_no_others() -> None:
+    graphs = DocumentGraphs.fit(["red apple", "green pear"], DocumentsConfig(width=6))
+    assert graphs.config.min_documents == 1
+    assert graphs.graphs(["red pear"])[1].any()
+
+
+def test_arrays_that_do_not_fit_are_refused(fitted: DocumentGraphs, tmp_path: Path) -> None:
+    place = saved(fitted, tmp_path / "model")
+    path = place / "documents" / "projection.safetensors"
+    directions = read_arrays(path)["directions"]
+    for wrong in (directions[1:], directions.astype(np.float64), directions[None], directions * np.inf):
+        write_arrays(path, {"directions": wrong})
         write_manifest(place)
-        with pytest.raises(ModelIntegrityError, match="'projection'"):
+        with pytest.raises(ModelIntegrityError, match=r"projection\.safetensors: directions"):
             loaded(place)
 
 
@@ -164,7 +175,7 @@ def test_a_transformer_makes_the_vectors_once(tmp_path: Path) -> None:
     folder = write_transformer(tmp_path / "bert")
     config = DocumentsConfig(min_documents=1, encoder=str(folder), cache=str(tmp_path / "cache"))
     run = Run()
-    graphs = DocumentGraphs.learn(TEXTS, config, run)
+    graphs = DocumentGraphs.fit(TEXTS, config, run)
     kept = graphs.graphs([*TEXTS, FRUIT], run)
     assert kept[1].shape[1] == graphs.width == WIDTH
     assert set(run.seconds) == {"keywords", "keyword graphs"}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from longtail.systems.gnnxml.packing import GraphStore, Packed, unit, unit_sums
+from longtail.systems.gnnxml.packing import GraphStore, Packed, unit
 from tests.systems.gnnxml.worlds import random_graphs
 
 SIZES = [3, 1, 5, 2]
@@ -32,22 +32,23 @@ def test_some_documents_are_taken_with_their_edges_and_features(weighted: bool) 
 
 def test_all_of_them_are_what_predictions_pack() -> None:
     graphs, features = random_graphs(SIZES, 4)
-    one = GraphStore(graphs, features, weighted=False).take(np.arange(4))
-    other = Packed.of(graphs, features, weighted=False)
-    assert (one.edges != other.edges).nnz == 0
-    assert (one.membership != other.membership).nnz == 0
-    assert (one.features == other.features).all()
+    store = GraphStore(graphs, features, weighted=False)
+    one = store.take(np.arange(4))
+    for other in (Packed.of(graphs, features, weighted=False), store.all()):
+        assert (one.edges != other.edges).nnz == 0
+        assert (one.membership != other.membership).nnz == 0
+        assert (one.features == other.features).all()
 
 
 def test_embeddings_are_sums_of_unit_length_and_the_same_alone() -> None:
     graphs, features = random_graphs(SIZES, 64)
     features[graphs.documents[1] : graphs.documents[2]] = 0
-    found = unit_sums(graphs.documents, features)
+    store = GraphStore(graphs, features, weighted=False)
+    found = store.all().embeddings
     assert np.allclose(np.linalg.norm(found, axis=1), [1, 0, 1, 1], atol=1e-6)
     for i in range(len(SIZES)):
         first, last = graphs.documents[i], graphs.documents[i + 1]
-        alone = unit_sums(np.array([0, last - first]), features[first:last])
-        assert (alone[0] == found[i]).all()
+        assert (store.take(np.array([i])).embeddings[0] == found[i]).all()
         if i != 1:
             total = features[first:last].sum(axis=0)
             assert np.allclose(found[i], total / np.linalg.norm(total), atol=1e-5)

@@ -1,4 +1,4 @@
-"""Rankers are the classifiers of their cluster's documents, and asked only where their cluster is chosen."""
+"""Rankers are classifiers of their cluster's documents, and score only where their cluster is chosen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from longtail.run import Run
 from longtail.shortlist.candidates import Candidates
 from longtail.solvers.classifiers import SolverConfig, train_classifiers
 from longtail.storage import write_arrays
-from longtail.systems.gnnxml.labels import Clusters
+from longtail.systems.gnnxml.clusters import Clusters
 from longtail.systems.gnnxml.rankers import Rankers, RankerSearch, joined_features
 
 CLUSTERS = Clusters(np.array([0, 2, 5], np.int64), np.array([1, 4, 0, 3, 6], np.int32))
@@ -31,7 +31,7 @@ def data() -> tuple[csr_array, csr_array]:
 
 @pytest.fixture(scope="module")
 def rankers(data: tuple[csr_array, csr_array]) -> Rankers:
-    return Rankers.learn(*data, CLUSTERS, SOLVER, 0, Run())
+    return Rankers.fit(*data, CLUSTERS, SOLVER, 0, Run())
 
 
 def test_scores_are_those_of_classifiers_trained_on_the_cluster(
@@ -44,13 +44,13 @@ def test_scores_are_those_of_classifiers_trained_on_the_cluster(
     table = found.to_csr(7).toarray()
     for number, labels in enumerate(([1, 4], [0, 3, 6])):
         inside = np.flatnonzero(Y.toarray()[:, labels].any(axis=1))
-        learnt = train_classifiers(X, inside, csr_array(Y[inside][:, labels]), SOLVER, number)
+        fitted = train_classifiers(X, inside, csr_array(Y[inside][:, labels]), SOLVER, number)
         weights = np.zeros((12, len(labels)))
-        weights[learnt.features] = learnt.weights.toarray()
-        assert np.allclose(table[:, labels], X @ weights + learnt.bias, atol=1e-4)
+        weights[fitted.features] = fitted.weights.toarray().astype(np.float16)
+        assert np.allclose(table[:, labels], X @ weights + fitted.bias, atol=1e-4)
 
 
-def test_only_chosen_clusters_are_asked_and_alone_is_as_in_a_batch(
+def test_only_chosen_clusters_are_scored_and_alone_is_as_in_a_batch(
     data: tuple[csr_array, csr_array], rankers: Rankers
 ) -> None:
     X, _ = data
@@ -73,8 +73,8 @@ def test_embeddings_stand_behind_the_words() -> None:
 
 
 def test_they_come_back(rankers: Rankers, tmp_path: Path) -> None:
-    write_arrays(tmp_path / "rankers", rankers.arrays())
-    again = Rankers.load(tmp_path / "rankers", n_features=12, clusters=CLUSTERS)
+    rankers.save(tmp_path / "rankers")
+    again = Rankers.load_for(tmp_path / "rankers", CLUSTERS, n_features=12)
     for name, array in rankers.arrays().items():
         assert np.array_equal(getattr(again, name), array), name
 
@@ -113,12 +113,12 @@ def test_what_does_not_fit_is_refused(
     arrays = rankers.arrays()
     write_arrays(tmp_path / "rankers", {**arrays, name: change(arrays[name])})
     with pytest.raises(ModelIntegrityError, match=str(tmp_path / "rankers")):
-        Rankers.load(tmp_path / "rankers", n_features=12, clusters=CLUSTERS)
+        Rankers.load_for(tmp_path / "rankers", CLUSTERS, n_features=12)
 
 
 def test_missing_arrays_are_refused(rankers: Rankers, tmp_path: Path) -> None:
     arrays = rankers.arrays()
     del arrays["bias"]
     write_arrays(tmp_path / "rankers", arrays)
-    with pytest.raises(ModelIntegrityError, match="not the arrays of rankers"):
-        Rankers.load(tmp_path / "rankers", n_features=12, clusters=CLUSTERS)
+    with pytest.raises(ModelIntegrityError, match="the array 'bias' is missing"):
+        Rankers.load_for(tmp_path / "rankers", CLUSTERS, n_features=12)

@@ -1,4 +1,4 @@
-"""The cache of sentences: each one is embedded once, whatever happens in between."""
+"""The cache of sentences: each one is encoded once, whatever happens in between."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from longtail.systems.gnnxml.sentence_cache import OLD, SentenceCache, sentence_
 
 
 class Counting:
-    """An encoder that remembers what it was asked for: a text's length and first letter."""
+    """An encoder that records its texts: a vector is a text's length and first letter."""
 
     width = 2
 
     def __init__(self, name: str = "counting") -> None:
         self.fingerprint = name
-        self.asked: list[str] = []
+        self.encoded: list[str] = []
 
     def __call__(self, texts: list[str]) -> np.ndarray:
         """Vectors float32 [n, 2]."""
-        self.asked += texts
+        self.encoded += texts
         return np.array([[len(text), ord(text[0]) if text else 0] for text in texts], np.float32).reshape(
             -1, 2
         )
@@ -49,10 +49,10 @@ def test_vectors_are_the_encoders_and_duplicates_are_made_once(tmp_path: Path) -
     vectors = cache(TEXTS)
     assert vectors.dtype == np.float32
     assert np.array_equal(vectors, Counting()(TEXTS))
-    assert sorted(encoder.asked) == sorted(set(TEXTS))
+    assert sorted(encoder.encoded) == sorted(set(TEXTS))
     assert len(cache) == 4
     assert np.array_equal(cache(TEXTS[::-1]), vectors[::-1])
-    assert len(encoder.asked) == 4
+    assert len(encoder.encoded) == 4
     assert cache([]).shape == (0, 2)
 
 
@@ -62,7 +62,7 @@ def test_what_is_kept_is_not_made_again(tmp_path: Path) -> None:
     cache = SentenceCache(tmp_path, encoder)
     assert len(cache) == 2
     assert np.array_equal(cache(TEXTS), Counting()(TEXTS))
-    assert sorted(encoder.asked) == ["", "fig tree"]
+    assert sorted(encoder.encoded) == ["", "fig tree"]
 
 
 def test_encoders_do_not_share_vectors(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_encoders_do_not_share_vectors(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["cut", "altered", "emptied", "renamed"])
-def test_a_damaged_shard_is_thrown_away_and_made_anew(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_shard_is_removed_and_encoded_again(tmp_path: Path, damage: str) -> None:
     cache = SentenceCache(tmp_path, Counting())
     cache(TEXTS)
     shards = sorted(cache.folder.glob("*.safetensors"))
@@ -86,9 +86,9 @@ def test_a_damaged_shard_is_thrown_away_and_made_anew(tmp_path: Path, damage: st
     run, encoder = Run(), Counting()
     again = SentenceCache(tmp_path, encoder, run)
     assert len(again) == 2
-    assert "thrown away" in run.messages[0]
+    assert "damaged shard was removed" in run.messages[0]
     assert np.array_equal(again(TEXTS), Counting()(TEXTS))
-    assert len(encoder.asked) == 2
+    assert len(encoder.encoded) == 2
     assert sorted(cache.folder.glob("*.safetensors")) == shards
 
 
@@ -136,7 +136,7 @@ from longtail.systems.gnnxml import sentence_cache
 from tests.systems.gnnxml.test_sentence_cache import Counting
 class Slow(Counting):
     def __call__(self, texts):
-        if len(self.asked) >= 6:
+        if len(self.encoded) >= 6:
             print("waiting", flush=True)
             time.sleep(600)
         return super().__call__(texts)
@@ -157,4 +157,4 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     assert len(cache) == 6
     texts = [f"text {i}" for i in range(20)]
     assert np.array_equal(cache(texts), Counting()(texts))
-    assert len(encoder.asked) == 14
+    assert len(encoder.encoded) == 14

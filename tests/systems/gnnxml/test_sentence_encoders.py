@@ -8,12 +8,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from longtail.blocks.text_encoder import TextEncoder
-from longtail.systems.gnnxml.documents_config import DocumentsConfig
+from longtail.systems.gnnxml.config import DocumentsConfig
 from longtail.systems.gnnxml.sentence_encoders import (
     SAMPLE,
     LightEncoder,
+    Projection,
     TransformerEncoder,
-    learn_projection,
+    fit_projection,
     sampled,
 )
 from longtail.text.keywords import KeywordFinder
@@ -28,7 +29,7 @@ def light(seed: int = 0) -> LightEncoder:
     finder = KeywordFinder.learn(TEXTS, DocumentsConfig(min_documents=1))
     passages = read_passages(TEXTS)
     rows = finder.document_rows(passages, finder.numbers(passages))
-    return LightEncoder(finder, learn_projection(rows, 3, seed=seed))
+    return LightEncoder(finder, Projection(fit_projection(rows, 3, seed=seed)))
 
 
 def low_rank(rank: int) -> csr_array:
@@ -39,7 +40,7 @@ def low_rank(rank: int) -> csr_array:
 
 def test_a_projection_keeps_the_main_directions() -> None:
     rows = low_rank(5)
-    projection = learn_projection(rows, 5, seed=0)
+    projection = fit_projection(rows, 5, seed=0)
     kept, _ = np.linalg.qr(projection.astype(np.float64))
     dense = rows.toarray().astype(np.float64)
     np.testing.assert_allclose(dense @ kept @ kept.T, dense, atol=1e-3)
@@ -47,32 +48,32 @@ def test_a_projection_keeps_the_main_directions() -> None:
 
 def test_directions_are_uncorrelated_and_equally_strong() -> None:
     rows = low_rank(20)
-    seen = rows @ learn_projection(rows, 4, seed=0)
-    products = seen.T @ seen
+    projected = rows @ fit_projection(rows, 4, seed=0)
+    products = projected.T @ projected
     products /= products.trace() / 4
     np.testing.assert_allclose(products, np.eye(4), atol=0.05)
 
 
 def test_directions_are_about_as_long_as_one() -> None:
-    lengths = np.linalg.norm(learn_projection(low_rank(20), 10, seed=0), axis=0)
+    lengths = np.linalg.norm(fit_projection(low_rank(20), 10, seed=0), axis=0)
     assert 0.5 < np.sqrt(np.mean(lengths**2)) < 2
 
 
 def test_there_are_never_more_directions_than_rows_or_columns() -> None:
-    assert learn_projection(low_rank(2), 500, seed=0).shape == (60, 60)
-    assert np.isfinite(learn_projection(low_rank(2), 500, seed=0)).all()
-    assert not learn_projection(csr_array(np.zeros((3, 5), np.float32)), 2, seed=0).any()
-    one = learn_projection(low_rank(3)[:1], 8, seed=0)
+    assert fit_projection(low_rank(2), 500, seed=0).shape == (60, 60)
+    assert np.isfinite(fit_projection(low_rank(2), 500, seed=0)).all()
+    assert not fit_projection(csr_array(np.zeros((3, 5), np.float32)), 2, seed=0).any()
+    one = fit_projection(low_rank(3)[:1], 8, seed=0)
     assert one.shape == (60, 1)
     assert np.isfinite(one).all()
 
 
 def test_projections_are_those_of_the_seed_with_any_number_of_threads() -> None:
     with limit(1):
-        one = learn_projection(low_rank(9), 6, seed=1)
+        one = fit_projection(low_rank(9), 6, seed=1)
     with limit(3):
-        assert np.array_equal(learn_projection(low_rank(9), 6, seed=1), one)
-    assert not np.array_equal(learn_projection(low_rank(9), 6, seed=2), one)
+        assert np.array_equal(fit_projection(low_rank(9), 6, seed=1), one)
+    assert not np.array_equal(fit_projection(low_rank(9), 6, seed=2), one)
 
 
 def test_a_light_vector_is_the_projection_of_the_sentence() -> None:
@@ -83,7 +84,7 @@ def test_a_light_vector_is_the_projection_of_the_sentence() -> None:
     assert not vectors[1:].any()
     passages = read_passages(["red apples"])
     rows = encoder.finder.sentence_rows(passages, encoder.finder.numbers(passages))
-    np.testing.assert_allclose(vectors[:1], rows @ encoder.projection, rtol=1e-5)
+    np.testing.assert_allclose(vectors[:1], rows @ encoder.projection.directions, rtol=1e-5)
     # Two sentences in one text add up.
     both = encoder(["Red apples. Green pears"])
     np.testing.assert_allclose(both, encoder(["red apples"]) + encoder(["green pears"]), rtol=1e-4, atol=1e-6)

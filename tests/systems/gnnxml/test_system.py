@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,22 +10,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from longtail.errors import UnsupportedError
+from longtail.errors import ModelIntegrityError, UnsupportedError
+from longtail.storage import write_json
 from longtail.systems.gnnxml.system import Gnnxml
 from longtail.types import Dataset
 from tests.planted import Parts
+from tests.systems.damage import fit_manifest, refused
 
 
-def test_planted_labels_are_found(learnt: Gnnxml, plain: Gnnxml, tiny: Parts) -> None:
-    assert learnt.evaluate(tiny.test).figures["P@1"]["value"] > 80
-    assert plain.evaluate(tiny.test).figures["P@1"]["value"] > 60
+def test_planted_labels_are_found(trained: Gnnxml, tiny: Parts) -> None:
+    assert trained.evaluate(tiny.test).metrics["P@1"]["value"] > 60
 
 
-def test_scores_are_between_0_and_1(learnt: Gnnxml, plain: Gnnxml, tiny: Parts) -> None:
-    for model in (learnt, plain):
-        scores = model.predict(tiny.test).scores
-        assert scores.min() >= 0
-        assert scores.max() <= 1
+def test_scores_are_probabilities(trained: Gnnxml, tiny: Parts) -> None:
+    scores = trained.predict(tiny.test).scores
+    assert scores.min() >= 0
+    assert scores.max() <= 1
 
 
 @pytest.mark.parametrize("n_documents", [1, 2, 10])
@@ -49,10 +50,49 @@ def test_no_configuration_short_texts_any_language_no_label_text() -> None:
     assert [model.labels_.ids[label] for label in found] == list(words)
 
 
-def test_a_text_of_which_nothing_is_known_gets_the_most_frequent_labels(learnt: Gnnxml) -> None:
-    found = learnt.predict(["", "qqq"], k=3).labels
-    frequent = np.argsort(-learnt.label_counts_, kind="stable")[:3]
-    assert (found == frequent).all()
+def test_a_text_without_a_known_word_gets_no_label(trained: Gnnxml, tiny: Parts) -> None:
+    known = tiny.test.documents.joined()[0]
+    found = trained.predict(["", "qqq", known], k=3)
+    assert (found.labels[:2] == -1).all()
+    assert (found.scores[:2] == 0).all()
+    assert (found.labels[2] >= 0).all()
+
+
+def test_candidates_have_their_named_features(trained: Gnnxml, tiny: Parts) -> None:
+    found = trained.candidates(tiny.test.documents, k=5)
+    assert found.names == ("product", "cluster", "ranker")
+    assert found.features.shape == (5 * len(tiny.test), 3)
+    assert (found.candidates.top_k(5).labels == trained.predict(tiny.test, k=5).labels).all()
+
+
+def test_a_saved_model_gives_the_same_features(trained: Gnnxml, saved: Path, tiny: Parts) -> None:
+    one, other = (model.candidates(tiny.test.documents, k=9) for model in (trained, Gnnxml.load(saved)))
+    assert (one.candidates.ids == other.candidates.ids).all()
+    assert (one.candidates.scores == other.candidates.scores).all()
+    assert (one.features == other.features).all()
+
+
+def test_parts_of_a_folder_that_are_missing_or_exchanged_are_refused(saved: Path, tmp_path: Path) -> None:
+    names = ["clusters", "rankers", "network"]
+    for one, other in zip(names, [*names[1:], names[0]], strict=True):
+        model = Path(shutil.copytree(saved, tmp_path / one))
+        shutil.copyfile(saved / f"{one}.safetensors", model / f"{other}.safetensors")
+        fit_manifest(model)
+        refused(model, ModelIntegrityError)
+    for name in ("features", "documents", "gnnxml.json", "rankers.safetensors"):
+        model = Path(shutil.copytree(saved, tmp_path / f"without {name}"))
+        path = model / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+        fit_manifest(model)
+        refused(model, ModelIntegrityError)
+
+
+@pytest.mark.parametrize("content", [[], {}, {"features": None}, {"features": "elsewhere"}, "text"])
+def test_a_wrong_name_of_text_features_is_refused(saved: Path, tmp_path: Path, content: object) -> None:
+    model = Path(shutil.copytree(saved, tmp_path / "model"))
+    write_json(model / "gnnxml.json", content)
+    fit_manifest(model)
+    assert "features" in refused(model, ModelIntegrityError)
 
 
 def test_a_feature_matrix_is_refused(tiny: Parts) -> None:

@@ -21,7 +21,6 @@ def settings(**other: Any) -> dict[str, Any]:
         "clusters": {"number": 4},
         "ranker": {"beam": 3},
         "match": {"epochs": 2, "lr": 0.02, "batch_size": 64},
-        "linear": False,
     }
     return configuration.merge(small, other)
 
@@ -33,7 +32,7 @@ def config_of(**other: Any) -> GnnxmlConfig:
 
 
 def random_graphs(sizes: list[int], width: int, seed: int = 0) -> tuple[KeyGraphs, np.ndarray]:
-    """Keyword graphs of so many vertices each, with features."""
+    """Keyword graphs of these numbers of vertices, with features."""
     rng = np.random.default_rng(seed)
     blocks = []
     for size in sizes:

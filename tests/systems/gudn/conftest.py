@@ -1,4 +1,4 @@
-"""What these tests share: one encoder's folder, one trained system, one thread."""
+"""Shared fixtures: the folder of an encoder, a trained system, one thread."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that is never to be changed."""
+    """A folder that no test changes."""
     return write_syllables(tmp_path_factory.mktemp("syllables"))
 
 
 @pytest.fixture(scope="session")
 def trained(encoder: Path, tiny: Parts) -> Gudn:
-    """A system that is never to be changed."""
+    """A system that no test changes."""
     with threads.limit(1):
         return Gudn(config(encoder)).fit(tiny.train, valid=tiny.valid)

@@ -1,12 +1,14 @@
-"""Settings are checked at birth, and the paper's are among them."""
+"""Settings are checked when they are made; the paper's are among them."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from longtail.config import from_dict, read_toml
 from longtail.errors import ConfigError
 from longtail.systems.gudn.config import GudnConfig, GuideConfig
+from longtail.systems.gudn.system import Gudn
 
 PAPER = Path(__file__).parents[3] / "examples" / "gudn-paper.toml"
 
@@ -25,29 +27,32 @@ PAPER = Path(__file__).parents[3] / "examples" / "gudn-paper.toml"
         ({"clusters": {"size": 0}}, "'size' must be at least 1"),
         ({"clusters": {"negatives": 0}}, "'negatives' must be at least 1"),
         ({"width": 0}, "'width' must be at least 1"),
-        ({"balance": 2.0}, "'balance' must be from 0 to 1"),
-        ({"shortlist": 0}, "'shortlist' must be at least 1"),
-        ({"lexical": -1}, "'lexical' must be at least 0"),
         ({"head_rate": 0.0}, "'head_rate' must be above 0"),
         ({"guid": {}}, "did you mean 'guide'"),
     ],
 )
-def test_what_does_not_fit_is_refused(settings, message):
+def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         from_dict(GudnConfig, settings)
 
 
-def test_a_guide_is_on_while_one_of_its_parts_is():
+@pytest.mark.parametrize("name", ["score", "shortlist", "lexical", "linear", "balance"])
+def test_removed_settings_name_the_ensemble(name: str) -> None:
+    with pytest.raises(ConfigError, match=rf"no setting '{name}' any more: .*members=linear,lexical,gudn"):
+        Gudn(**{name: 1})
+
+
+def test_the_guide_is_on_while_one_of_its_parts_is() -> None:
     assert GuideConfig().on
     assert GuideConfig(link=False).on
     assert not GuideConfig(link=False, feature=False).on
 
 
-def test_the_example_has_the_losses_of_the_paper():
+def test_the_example_has_the_losses_of_the_paper() -> None:
     settings = read_toml(PAPER)
     assert settings.pop("system") == "gudn"
     paper = from_dict(GudnConfig, settings)
-    assert (paper.loss, paper.score, paper.linear, paper.width) == ("bce", "classifier", False, None)
+    assert (paper.loss, paper.width) == ("bce", None)
     assert (paper.encoder.layers, paper.encoder.feature_dropout) == (10, 0.5)
     assert (paper.guide.feature, paper.guide.link, paper.guide.feature_space) == (True, True, "concat")
     assert (paper.train.lr, paper.train.batch_size) == (5e-5, 8)

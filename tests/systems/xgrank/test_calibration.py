@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longtail.errors import ModelIntegrityError
 from longtail.systems.xgrank.calibration import Calibrator
 
 
@@ -20,13 +22,13 @@ def world(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_platt_finds_the_line() -> None:
-    curve = Calibrator.taught(*world(), "platt")
+    curve = Calibrator.fit(*world(), "platt")
     np.testing.assert_allclose(curve.line, [2, 1], atol=0.15)
 
 
 @pytest.mark.parametrize("kind", ["platt", "isotonic"])
 def test_probabilities_are_what_happens(kind: Literal["platt", "isotonic"]) -> None:
-    curve = Calibrator.taught(*world(), kind)
+    curve = Calibrator.fit(*world(), kind)
     margins, right = world(seed=1)
     found = curve(margins)
     for low in (0.0, 0.2, 0.5, 0.8):
@@ -38,7 +40,7 @@ def test_probabilities_are_what_happens(kind: Literal["platt", "isotonic"]) -> N
 def test_the_order_stays(margins: list[float], seed: int) -> None:
     x = np.sort(np.array(margins, np.float32))
     for kind in ("none", "platt", "isotonic"):
-        found = Calibrator.taught(*world(seed), kind)(x)
+        found = Calibrator.fit(*world(seed), kind)(x)
         assert found.dtype == np.float32
         assert ((found >= 0) & (found <= 1)).all()
         assert (np.diff(found) >= 0).all()
@@ -46,12 +48,39 @@ def test_the_order_stays(margins: list[float], seed: int) -> None:
 
 @pytest.mark.parametrize("right", [np.zeros(5, bool), np.ones(5, bool)])
 def test_nothing_to_learn_from_is_no_obstacle(right: np.ndarray) -> None:
-    curve = Calibrator.taught(np.arange(5, dtype=np.float32), right, "platt")
+    curve = Calibrator.fit(np.arange(5, dtype=np.float32), right, "platt")
     assert curve(np.zeros(1, np.float32)).tolist() == [0.5]
 
 
 def test_classes_that_are_apart_are_no_obstacle() -> None:
     margins = np.array([-2, -1, 1, 2], np.float32)
-    curve = Calibrator.taught(margins, margins > 0, "platt")
+    curve = Calibrator.fit(margins, margins > 0, "platt")
     assert np.isfinite(curve.line).all()
     assert curve(margins)[3] > 0.9
+
+
+@pytest.mark.parametrize("kind", ["none", "platt", "isotonic"])
+def test_a_saved_curve_is_the_same(kind: Literal["none", "platt", "isotonic"], tmp_path: Path) -> None:
+    curve = Calibrator.fit(*world(), kind)
+    curve.save(tmp_path / "curve.safetensors")
+    again = Calibrator.load(tmp_path / "curve.safetensors")
+    margins = np.linspace(-9, 9, 50, dtype=np.float32)
+    assert (again(margins) == curve(margins)).all()
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        Calibrator(np.array([-1, 0], np.float32), np.zeros(0, np.float32), np.zeros(0, np.float32)),
+        Calibrator(np.array([1, 0], np.float32), *np.array([[1, 0], [0, 1]], np.float32)),
+        Calibrator(np.array([1, 0], np.float32), *np.array([[0, 1], [1, 0]], np.float32)),
+        Calibrator(np.array([1, 0], np.float32), *np.array([[0, 1], [0, 2]], np.float32)),
+        Calibrator(np.array([1, np.nan], np.float32), np.zeros(0, np.float32), np.zeros(0, np.float32)),
+        Calibrator(np.array([1, 0], np.float32), np.zeros(2, np.float32), np.zeros(1, np.float32)),
+    ],
+    ids=["falling line", "falling margins", "falling probabilities", "above 1", "not a number", "knots"],
+)
+def test_a_damaged_curve_is_refused(damaged: Calibrator, tmp_path: Path) -> None:
+    damaged.save(tmp_path / "curve.safetensors")
+    with pytest.raises(ModelIntegrityError, match=r"curve\.safetensors: "):
+        Calibrator.load(tmp_path / "curve.safetensors")

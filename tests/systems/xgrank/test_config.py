@@ -10,7 +10,8 @@ import pytest
 
 from longtail.config import from_dict, to_dict
 from longtail.errors import ConfigError
-from longtail.systems.xgrank.config import ClusterConfig, XgrankConfig
+from longtail.systems.xgrank.config import ClusterConfig, EncoderConfig, XgrankConfig
+from longtail.systems.xgrank.system import Xgrank
 
 
 @pytest.mark.parametrize(
@@ -27,16 +28,49 @@ from longtail.systems.xgrank.config import ClusterConfig, XgrankConfig
         ({"clusters": {"beam": 0}}, "beam"),
         ({"clusters": {"clusterings": 0}}, "clusterings"),
         ({"labels": {"width": 0}}, "width"),
-        ({"labels": {"shrink": -1.0}}, "shrink"),
+        ({"labels": {"shrinkage": -1.0}}, "shrinkage"),
         ({"negatives": {"most": 0}}, "most"),
         ({"rank_share": 1.5}, "rank_share"),
         ({"head_rate": 0.0}, "head_rate"),
-        ({"lexical": -1}, "lexical"),
+        ({"rank_start": -0.5}, "rank_start"),
     ],
 )
 def test_a_wrong_value_names_its_field(settings: dict[str, Any], field: str) -> None:
     with pytest.raises(ConfigError, match=f"'{field}' must "):
         from_dict(XgrankConfig, settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "hint"),
+    [
+        ({"score": "learnt"}, "--system ensemble"),
+        ({"score": "ranker"}, "the score is that of the network"),
+        ({"linear": False}, "--system ensemble"),
+        ({"lexical": 0}, "--system ensemble"),
+        ({"balance": 0.5}, "--system ensemble"),
+        ({"shortlist": 100}, "'clusters.beam'"),
+        ({"labels": {"shrink": 1.0}}, "it is called 'labels.shrinkage' now"),
+    ],
+)
+def test_former_settings_say_what_to_do(settings: dict[str, Any], hint: str) -> None:
+    with pytest.raises(ConfigError, match=f"there is no setting '.*' any more: .*{hint}"):
+        Xgrank(**settings)
+
+
+@pytest.mark.parametrize(
+    ("keep", "frozen", "expected"),
+    [
+        ("reference", 6, True),
+        ("reference", 5, False),
+        ("reference", "auto", False),
+        ("reference", None, False),
+        ("copy", 6, False),
+    ],
+)
+def test_only_an_encoder_that_is_surely_untrained_is_referred_to(
+    keep: Any, frozen: Any, expected: bool
+) -> None:
+    assert EncoderConfig(keep=keep, frozen=frozen).by_reference(6) is expected
 
 
 def test_few_labels_are_all_ranked() -> None:

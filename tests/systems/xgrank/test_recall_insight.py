@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from longtail.systems.xgrank.member import Member, Vectors
 from longtail.systems.xgrank.recall_insight import SIZES, recall_curve, recall_insight
 from longtail.systems.xgrank.system import Xgrank
+from tests.systems.xgrank.worlds import store, without_clusters
 
 
 def test_it_rises_to_all_labels(trained: Xgrank) -> None:
@@ -22,6 +23,6 @@ def test_it_rises_to_all_labels(trained: Xgrank) -> None:
 
 
 def test_no_curve_where_all_labels_are_ranked(trained: Xgrank) -> None:
-    member = trained.folded_.members[0]
-    vectors = Vectors(member.vectors.labels, member.vectors.clusters[:0], member.vectors.codes * 0)
-    assert recall_curve([Member(member.reader, vectors)], [], None) == {}
+    model = without_clusters(trained.predictor_.models[0])
+    Y = csr_array(np.ones((1, len(trained.labels_)), np.float32))
+    assert recall_curve([model], [model.encode(store(["bade"]))], Y) == {}

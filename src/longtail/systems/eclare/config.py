@@ -1,15 +1,16 @@
-"""Settings of ECLARE; every ablation of the paper's tables 4, 5 and 7 is one of them."""
+"""Settings of ECLARE; every ablation of the paper's Tables 4, 5 and 7 is one of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
+from longtail.config import at_least_one, at_least_zero, shares
 from longtail.errors import ConfigError
 from longtail.systems.base import SystemConfig
-from longtail.systems.common.settings import Loss, at_least_one, at_least_zero, shares
 from longtail.text.config import TextConfig
-from longtail.training.train_config import TrainConfig
+from longtail.training.sampled_negatives import Scope
+from longtail.training.train_config import Loss, TrainConfig
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,13 +24,13 @@ class GraphConfig:
     length: int = 400
     """Steps of a walk."""
     restart: float = 0.8
-    """Chance that a step begins at the walk's own label again."""
+    """Probability that a step restarts at the label of the walk."""
     head_above: int = 500
-    """Labels of more documents than this are cut out of the graph."""
+    """Labels with more documents than this have no edges (head labels)."""
     keep: int = 10
-    """Edges a label at most."""
+    """Edges per label at most."""
     max_distance: float | None = 1.0
-    """After the first module, edges between label texts of a greater cosine distance go; none: they stay."""
+    """After Module I, edges between label texts of a greater cosine distance are dropped; none: they stay."""
 
     def __post_init__(self) -> None:
         at_least_one(self, "length", "keep", "head_above")
@@ -43,64 +44,64 @@ class ClassifierConfig:
     lte: bool = True
     """The label's own text (LTE)."""
     gale: Literal["block", "gcn", "lightgcn", "none"] = "block"
-    """The text of its neighbours in the graph: through an embedding block, a plain GCN layer, or as it is."""
+    """Label text convolved with the graph (GALE): through an embedding block, a GCN layer, or unchanged (LightGCN);
+    none: left out. paper: block."""
     order: int = 1
-    """How far the graph is followed for GALE: one representation a hop."""
+    """Hops of the graph convolution: one representation per hop."""
     refinement: bool = True
-    """A free vector of the label's own."""
+    """A free vector per label (refinement)."""
     combine: Literal["attention", "sum"] = "sum"
-    """How the parts become one: weights that depend on the label, or their sum."""
+    """How the parts are combined: label-wise attention or their sum. paper: attention."""
     initialise: Literal["graph", "text", "zero"] = "graph"
-    """Refinement vectors start as the neighbours' texts, the label's own text, or nothing (Module III)."""
-    shrink: float = 5.0
-    """The refinement vector of a label of n documents counts n / (n + shrink): what few documents teach is not
-    trusted far; 0: all alike (the paper's)."""
+    """Initial refinement vectors (Module III): graph-convolved label text, label text, or zeros. paper: graph."""
+    shrinkage: float = 5.0
+    """The refinement vector of a label of n documents is multiplied with n / (n + shrinkage). paper: 0."""
     max_terms: int = 128
-    """Terms a label's (smoothed) text keeps at most: those of highest weight."""
+    """Terms of a label's (convolved) text at most, those of highest weight."""
 
     def __post_init__(self) -> None:
         at_least_one(self, "order", "max_terms")
-        at_least_zero(self, "shrink")
+        at_least_zero(self, "shrinkage")
         if not self.lte and self.gale == "none":
             raise ConfigError(
-                "a classifier needs a text: 'lte' or 'gale' (token embeddings are learnt from them)"
+                "a classifier needs a text: 'lte' or 'gale' (token embeddings are trained through them)"
             )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ShortlistConfig:
-    """Which labels the ranker looks at: clusters of labels, and texts that share words."""
+    """Which labels are ranked: those of the best clusters."""
 
     exact_below: int = 2000
     """With fewer labels than this, every label is ranked."""
     clusters: int | None = None
-    """Clusters of labels (a power of two); none: the one nearest a sixteenth of the labels."""
-    graph_centroids: bool = True
-    """Labels are clustered by centroids that the graph has smoothed."""
+    """Clusters of labels (a power of two); none: by labels_per_cluster."""
+    labels_per_cluster: int = 16
+    """Labels per cluster, about. paper: 4."""
+    clustering: Literal["graph", "centroids", "random"] = "graph"
+    """How labels are clustered: by the centroids of their documents, smoothed with the graph or not, or at random.
+    paper: graph."""
     beam: int = 30
-    """Clusters that a document's shortlist is made of."""
-    lexical: int = 50
-    """Labels of the most alike text that join the shortlist; 0: none."""
+    """Clusters of a document's shortlist. paper: 30 or 50."""
 
     def __post_init__(self) -> None:
-        at_least_one(self, "beam")
+        at_least_one(self, "beam", "labels_per_cluster")
         if self.clusters is not None and (self.clusters < 2 or self.clusters & (self.clusters - 1)):
             raise ConfigError(f"'clusters' must be a power of two, 2 at least, not {self.clusters}")
-        at_least_zero(self, "lexical")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GameConfig:
-    """Where scores flow along the graph (GAME, Sec. 3.4 and 3.5)."""
+    """Where scores are propagated along the graph (GAME, Sec. 3.4 and 3.5)."""
 
     clusters: bool = True
-    """When clusters are chosen for a prediction."""
+    """On the scores of clusters in prediction."""
     negatives: bool = True
-    """When clusters are chosen for hard negatives."""
+    """On the scores of clusters when hard negatives are mined."""
     labels: bool = True
-    """On the ranker's scores."""
+    """On the scores of labels (score product)."""
     mix: float = 0.5
-    """The share of a score that comes along edges: 1 is the paper's, 0 the score alone."""
+    """Share of a score that comes along edges. paper: 1."""
 
     def __post_init__(self) -> None:
         shares(self, "mix")
@@ -108,90 +109,103 @@ class GameConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NegativesConfig:
-    """Which wrong labels a document learns from."""
+    """Which negatives a document is trained on."""
 
     source: Literal["shortlist", "pagerank", "none"] = "none"
-    """Hard ones for the ranker: of the document's shortlist, or near its labels in the graph; none: none."""
+    """Hard negatives of the ranker: from the document's shortlist, near its labels in the graph, or none.
+    paper: shortlist."""
     hard: int = 10
-    """Hard ones a document and step."""
+    """Hard negatives per document and step. paper: the whole shortlist."""
+    kept: int = 100
+    """Hard negatives per document that are mined."""
     random: int = 1000
-    """Labels drawn at random a step (of all labels), for all documents of the batch."""
+    """Random labels per step, for all documents of the batch. paper: 0."""
     random_clusters: int = 1000
-    """The same of clusters, in Modules I and II; as many as there are clusters: all of them (the paper's)."""
+    """Random clusters per step in Modules I and II. paper: all."""
     corrected: bool = True
-    """A negative counts as many times as it would without sampling: rare labels are in few batches, and would
-    be taken for right too easily."""
-    scope: Literal["batch", "own"] = "batch"
-    """batch: every label in the batch counts for every document; own: just the document's own negatives."""
+    """Correct the loss for the sampling of negatives. paper: false."""
+    scope: Scope = "batch"
+    """batch: every sampled label is a negative of every document; document: hard negatives of the document alone.
+    paper: document."""
 
     def __post_init__(self) -> None:
         at_least_zero(self, "hard", "random", "random_clusters")
+        at_least_one(self, "kept")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StagesConfig:
-    """How long and how fast each module learns."""
+    """Epochs and learning rates of the modules. paper: 20, 10 and 10 epochs."""
 
     embed: TrainConfig = field(default_factory=lambda: TrainConfig(epochs=1, lr=0.005, schedule="cosine"))
-    """Module I: token embeddings, by clusters and without refinement vectors."""
+    """Module I: token embeddings, without refinement vectors."""
     shortlist: TrainConfig = field(default_factory=lambda: TrainConfig(epochs=3, lr=0.005, schedule="cosine"))
-    """Module II: the classifiers of the clusters."""
+    """Module II: classifiers of the clusters."""
     rank: TrainConfig = field(
         default_factory=lambda: TrainConfig(epochs=4, lr=0.005, schedule="cosine", watch="overall")
     )
-    """Module IV: the classifiers of the labels."""
+    """Module IV: classifiers of the labels."""
+
+
+LEARNED_SCORE = (
+    "the learned combination of scores is the system 'ensemble' now: "
+    "train --system ensemble --set members=linear,lexical,eclare"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EclareConfig(SystemConfig):
     """Settings of ECLARE."""
 
+    renamed: ClassVar[dict[str, str]] = {
+        "classifier.shrink": "classifier.shrinkage",
+        "shortlist.graph_centroids": "use shortlist.clustering: graph (for true) or centroids (for false)",
+        "members": "models",
+        "shortlist.lexical": LEARNED_SCORE,
+        "linear": LEARNED_SCORE,
+        "balance": LEARNED_SCORE,
+    }
+
     text: TextConfig = field(default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True))
     """How texts become bags of tokens; documents and labels share the vocabulary."""
     width: int | None = None
-    """Length of an embedding; none: 300, or 512 from 400,000 labels on."""
+    """D, the dimension of embeddings; none: 300, or 512 from 400,000 labels on."""
     dropout: float = 0.2
-    """Share of the hidden values that a training step leaves out."""
+    """Dropout rate."""
     graph: GraphConfig = field(default_factory=GraphConfig)
-    """The graph of label correlations."""
+    """The label correlation graph."""
     classifier: ClassifierConfig = field(default_factory=ClassifierConfig)
-    """What a classifier is made of."""
+    """The parts of a label's classifier."""
     shortlist: ShortlistConfig = field(default_factory=ShortlistConfig)
     """Which labels are ranked."""
     game: GameConfig = field(default_factory=GameConfig)
-    """Where scores flow along the graph."""
+    """Where scores are propagated along the graph."""
     negatives: NegativesConfig = field(default_factory=NegativesConfig)
-    """Which wrong labels a document learns from."""
+    """Which negatives a document is trained on."""
     meta_loss: Loss = "grank"
-    """What Modules I and II minimise (bce is the paper's)."""
+    """Loss of Modules I and II. paper: bce."""
     rank_loss: Loss = "grank"
-    """What Module IV minimises (bce is the paper's)."""
+    """Loss of Module IV. paper: bce."""
     embed_on: Literal["clusters", "labels"] = "labels"
-    """What Module I tells apart: clusters of labels (the paper's), or the labels themselves, whose blocks the
-    ranker then starts from."""
+    """Targets of Module I: clusters of labels, or the labels, whose blocks the ranker then starts from.
+    paper: clusters."""
     tail_weight: float = 0.0
     """A positive label of n documents counts n ** -tail_weight in the loss."""
     tokens: Literal["learn", "frozen"] = "learn"
-    """Whether Module IV goes on to learn token embeddings (of its own); frozen is the paper's."""
-    score: Literal["product", "learnt"] = "learnt"
-    """product: cluster score times label score (the paper's); learnt: a weighted sum of the scores and the
-    match of the texts, with weights by label frequency from validation data."""
-    linear: bool = True
-    """A linear label tree as one more witness of the learnt score (our addition): it knows frequent labels
-    well; its best labels join the shortlist."""
-    balance: float = 0.6
-    """What the learnt score cares for: 0 every right label alike, 1 rare ones by their inverse propensity."""
+    """Whether Module IV fine-tunes token embeddings of its own. paper: frozen."""
+    score: Literal["classifier", "product"] = "classifier"
+    """classifier: probability of the label's classifier; product: that after GAME, times the probability of the
+    label's cluster. paper: product."""
     stages: StagesConfig = field(default_factory=StagesConfig)
-    """How long and how fast each module learns."""
-    members: int = 1
-    """Models over different seeds whose scores are averaged."""
+    """Epochs and learning rates of the modules."""
+    models: int = 1
+    """Models with different seeds whose scores are averaged."""
 
     def __post_init__(self) -> None:
         SystemConfig.__post_init__(self)
-        at_least_one(self, "members")
+        at_least_one(self, "models")
         if self.width is not None:
             at_least_one(self, "width")
         if not 0 <= self.dropout < 1:
             raise ConfigError(f"'dropout' must be from 0 to below 1, not {self.dropout}")
-        shares(self, "balance")
         at_least_zero(self, "tail_weight")

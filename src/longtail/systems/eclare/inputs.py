@@ -1,4 +1,4 @@
-"""What ECLARE learns from: bags of tokens, the label graph, and label texts that the graph has smoothed."""
+"""Training data of ECLARE: bags of tokens, the label graph, and label texts convolved with it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from scipy.sparse import csr_array
 
 from longtail.graph.label_graph import heads, label_graph
 from longtail.run import Run
-from longtail.systems.common.rows import Rows, strongest_terms
 from longtail.systems.eclare.config import ClassifierConfig, EclareConfig
+from longtail.text.feature_store import FeatureStore
 from longtail.text.tfidf import TfidfFeatures
+from longtail.training.matrices import TrainingMatrices, strongest_terms
 from longtail.types import Dataset
 
 
@@ -25,7 +26,7 @@ class Inputs:
         Z: labels x tokens, rows of unit length (zeros where a label has no text).
         G: labels x labels, the graph.
         heads: which labels are cut out of the graph.
-        own: the label that is the document itself (same id), or -1.
+        self_label: the label that is the document itself (same id), or -1.
     """
 
     features: TfidfFeatures | None
@@ -34,17 +35,17 @@ class Inputs:
     Z: csr_array
     G: csr_array
     heads: np.ndarray
-    own: np.ndarray
+    self_label: np.ndarray
 
     @property
-    def rows(self) -> Rows:
+    def matrices(self) -> TrainingMatrices:
         """The data without the graph."""
-        return Rows(self.features, self.X, self.Y, self.Z, self.own)
+        return TrainingMatrices(self.features, self.X, self.Y, self.Z, self.self_label)
 
     @classmethod
-    def of(cls, train: Dataset, config: EclareConfig, run: Run) -> Inputs:
-        """Learn the vocabulary and build the graph, from training rows alone."""
-        rows = Rows.of(train, config.text, config.fields, run)
+    def of(cls, train: Dataset, config: EclareConfig, run: Run, store: FeatureStore | None = None) -> Inputs:
+        """Learn the vocabulary and build the graph, from training documents alone."""
+        rows = TrainingMatrices.of(train, config.text, config.fields, run, store)
         with run.phase("graph"):
             graph = config.graph
             G = label_graph(
@@ -57,11 +58,11 @@ class Inputs:
                 keep=graph.keep,
                 seed=config.seed,
             )
-        return cls(rows.features, rows.X, rows.Y, rows.Z, G, heads(rows.Y, graph.head_above), rows.own)
+        return cls(rows.features, rows.X, rows.Y, rows.Z, G, heads(rows.Y, graph.head_above), rows.self_label)
 
 
-def smoothed_texts(Z: csr_array, G: csr_array, config: ClassifierConfig) -> tuple[csr_array, ...]:
-    """The texts that a classifier is made of: its own (LTE), then G^k Z for each order k (GALE)."""
+def convolved_texts(Z: csr_array, G: csr_array, config: ClassifierConfig) -> tuple[csr_array, ...]:
+    """The texts of a classifier: the label text (LTE), then G^k Z for each order k (GALE)."""
     texts = [strongest_terms(Z, config.max_terms)] if config.lte else []
     if config.gale != "none":
         smooth = Z
@@ -71,8 +72,8 @@ def smoothed_texts(Z: csr_array, G: csr_array, config: ClassifierConfig) -> tupl
     return tuple(texts)
 
 
-def starting_texts(Z: csr_array, G: csr_array, config: ClassifierConfig) -> csr_array | None:
-    """The texts that refinement vectors start as (Module III): G Z (the paper's) or Z; None: zeros."""
+def initial_texts(Z: csr_array, G: csr_array, config: ClassifierConfig) -> csr_array | None:
+    """The texts that refinement vectors are initialised with (Module III): G Z (paper) or Z; None: zeros."""
     if config.initialise == "zero":
         return None
     return strongest_terms(csr_array(G @ Z) if config.initialise == "graph" else Z, config.max_terms)

@@ -1,7 +1,7 @@
-"""Classifiers for labels that come after training: from their texts, their neighbours and a few examples.
+"""Classifiers of labels that are added after training: from their texts, their neighbours and a few examples.
 
-Nothing of an existing label changes: new rows are added behind the old ones, and old rows of the graph have no edge
-to new labels.
+Nothing of an existing label changes: new rows are appended, and existing rows of the graph get no edge to new
+labels.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from longtail.cluster.label_tree import unit_rows
 from longtail.graph.new_nodes import extend
 from longtail.shortlist.embedding import Embedding
 from longtail.shortlist.lexical import LexicalIndex
-from longtail.systems.common.fusion import groups_of, sigmoid
+from longtail.shortlist.scoring import sigmoid
 from longtail.systems.eclare.config import EclareConfig
-from longtail.systems.eclare.inputs import smoothed_texts
-from longtail.systems.eclare.weights import Weights
+from longtail.systems.eclare.inputs import convolved_texts
+from longtail.systems.eclare.predict import Weights
 from longtail.text.tfidf import TfidfFeatures
 from longtail.types import Dataset
 
@@ -27,19 +27,17 @@ NEIGHBOURS = 10
 
 @dataclass(frozen=True, slots=True)
 class NewLabels:
-    """What is known of labels to add.
+    """Labels to add.
 
     Attributes:
         texts: [new, tokens], rows of unit length.
-        edges: [new, L], how strongly they go with labels there are, of any scale.
+        edges: [new, L], weights of edges to existing labels, of any scale.
         examples: [new, tokens], the sum of each one's example documents (zeros: there are none).
-        n_examples: [new].
     """
 
     texts: csr_array
     edges: csr_array
     examples: csr_array
-    n_examples: np.ndarray
 
     @classmethod
     def of(
@@ -50,7 +48,7 @@ class NewLabels:
         known: csr_array,
         config: EclareConfig,
     ) -> NewLabels:
-        """From texts and example documents; the examples stand in for a text that is missing."""
+        """From texts and example documents; the examples replace a text that is missing."""
         rows = features.transform(texts)
         n_known, n_tokens = known.shape
         sums = csr_array(np.zeros((len(texts), 0), np.float32) @ np.zeros((0, n_tokens), np.float32))
@@ -65,13 +63,14 @@ class NewLabels:
         alone = (np.diff(seen_with.indptr) == 0).astype(np.float32)
         edges = csr_array(seen_with + diags_array(alone) @ alike)
         edges.eliminate_zeros()
-        counts = np.zeros(len(texts), np.int64)
-        if examples is not None:
-            counts = examples.label_counts[n_known : n_known + len(texts)].astype(np.int64)
-        return cls(rows, edges, sums, counts)
+        return cls(rows, edges, sums)
+
+    def appended_to(self, known: csr_array) -> csr_array:
+        """The texts of all labels, the new ones behind the others."""
+        return csr_array(vstack([known, self.texts], format="csr"))
 
     def join(self, weights: Weights, known_texts: csr_array, config: EclareConfig) -> Weights:
-        """The weights with one more row a new label."""
+        """The weights with one more row per new label."""
         return _with_new_rows(weights, config, known_texts, self)
 
 
@@ -79,7 +78,7 @@ def _with_new_rows(weights: Weights, config: EclareConfig, known_texts: csr_arra
     graph = extend(weights.graph, new.edges, config.graph.keep)
     old = len(weights.classifiers)
     texts = csr_array(vstack([known_texts, new.texts], format="csr"))
-    smooth = [rows[old:] for rows in smoothed_texts(texts, graph, config.classifier)]
+    smooth = [rows[old:] for rows in convolved_texts(texts, graph, config.classifier)]
     parts = [
         through_block(text @ weights.tokens, block, gcn=config.classifier.gale == "gcn" and order > 0)
         for order, (text, block) in enumerate(
@@ -98,7 +97,6 @@ def _with_new_rows(weights: Weights, config: EclareConfig, known_texts: csr_arra
         graph_data=graph.data.astype(np.float32),
         member_ptr=member_ptr,
         members=members,
-        group=np.concatenate([weights.group, groups_of(new.n_examples)]),
         parts=np.concatenate([weights.parts, alpha]).astype(np.float32),
     )
 

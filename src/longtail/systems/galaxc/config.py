@@ -2,40 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
+from longtail.config import at_least_one, at_least_zero, shares
 from longtail.errors import ConfigError
 from longtail.systems.base import SystemConfig
-from longtail.systems.common.settings import Loss, at_least_one, at_least_zero, shares
 from longtail.text.config import TextConfig
-from longtail.training.train_config import TrainConfig
+from longtail.training.train_config import Loss, TrainConfig
+
+_ENSEMBLE = (
+    "the learned score is the system 'ensemble' now: "
+    "train --system ensemble --set members=linear,lexical,galaxc"
+)
 
 
-def _cosine(epochs: int, lr: float, **more: str) -> TrainConfig:
-    return TrainConfig(epochs=epochs, lr=lr, schedule="cosine", watch=more.get("watch", "P@1"))
+def _cosine(epochs: int, lr: float, watch: str = "P@1") -> TrainConfig:
+    return TrainConfig(epochs=epochs, lr=lr, schedule="cosine", watch=watch)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InitialConfig:
-    """Where initial embeddings come from; they do not change afterwards (Fig. 4)."""
+    """Where initial embeddings come from; they are frozen afterwards (Fig. 4)."""
 
-    source: Literal["surrogate", "eclare", "encoder", "given"] = "eclare"
-    """surrogate: token embeddings that tell clusters of labels apart (Module I of DeepXML); eclare: those that
-    ECLARE's modules learn; encoder: a pre-trained transformer; given: the feature rows that come with the data."""
+    source: Literal["labels", "surrogate", "encoder", "given"] = "labels"
+    """labels: token embeddings that are pre-trained to rank labels by their texts; surrogate: token embeddings that
+    are pre-trained to tell clusters of labels apart (paper: this one, Module I of DeepXML); encoder: a pre-trained
+    transformer; given: the feature rows that come with the data."""
     encoder: str | None = None
     """The folder of a transformer with its tokenizer, or minilm (source encoder)."""
     keep: Literal["copy", "reference"] = "copy"
-    """How a model has the encoder: copy: in itself; reference: by name and sha256, so it must stay in place."""
+    """How a model has the encoder: copy: in its folder; reference: by path and sha256, so it must stay in place."""
     clusters: int | None = None
-    """Clusters of labels (a power of two) that the surrogate task tells apart; none: about an eighth of
-    the labels."""
+    """Clusters of labels (a power of two) of the surrogate task; none: about an eighth of the labels."""
     surrogate: TrainConfig = field(default_factory=lambda: _cosine(8, 0.005))
-    """How the surrogate task learns."""
+    """Training of the surrogate task (source surrogate)."""
     embed: TrainConfig = field(default_factory=lambda: _cosine(1, 0.005))
-    """How ECLARE's Module I learns (source eclare)."""
+    """Training of token embeddings with label texts alone (source labels, stage 1)."""
     rank: TrainConfig = field(default_factory=lambda: _cosine(1, 0.005))
-    """How ECLARE's Module IV learns (source eclare)."""
+    """Training of token embeddings with a free vector per label as well (source labels, stage 2)."""
 
     def __post_init__(self) -> None:
         if (self.source == "encoder") != (self.encoder is not None):
@@ -46,31 +52,31 @@ class InitialConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GraphConfig:
-    """The joint graph of documents and labels, and how it is looked at (Sec. 3 and 4)."""
+    """The joint graph of documents and labels, and the encoder on it (Sec. 3 and 4)."""
 
     encoder: Literal["galaxc", "gin", "graphsage"] = "galaxc"
-    """How a node and its neighbours become embeddings: linear convolutions, or one of the ablations."""
+    """How a node and its neighbours become embeddings: linear convolutions, or one of the ablations of table 7."""
     fanouts: tuple[int, ...] = (4, 3, 2)
-    """Neighbours that are looked at in each hop; as many hops as there are numbers."""
-    own: bool = True
-    """A node's initial embedding is one more resolution beside the hops (false is the paper's)."""
-    links: int = 4
+    """Neighbours that are sampled in each hop; as many hops as there are numbers."""
+    include_initial: bool = True
+    """The initial embedding of a node is one more resolution beside the hops (paper: false)."""
+    neighbours: int = 4
     """Nearest nodes that a new document is joined with."""
     samples: int = 4
-    """Samples of neighbours that the final embedding of a label is the mean of."""
+    """Samples of neighbours over which the final embedding of a label is averaged."""
     head_above: int | None = None
-    """Labels of more documents than this keep only their nearest neighbours; none: all keep all."""
+    """Labels of more documents than this keep only their nearest neighbours; none: all labels keep all."""
     head_keep: int = 5
-    """How many those are."""
+    """Neighbours that those labels keep."""
     same_text: bool = False
     """A document and a label of the same text are one node (those of the same id always are)."""
     auxiliary: Literal["none", "predict", "train"] = "train"
-    """Where links that come with the data are used: nowhere, for new documents, or in training too."""
+    """Where the edges that come with the data are used: nowhere, for new documents, or in training too."""
     transductive: bool = False
-    """Documents that are tagged together see each other; then answers depend on who else is there."""
+    """New documents of one batch are nodes of the graph together; predictions then depend on the batch."""
 
     def __post_init__(self) -> None:
-        at_least_one(self, "links", "samples", "head_keep")
+        at_least_one(self, "neighbours", "samples", "head_keep")
         if not 1 <= len(self.fanouts) <= 3 or min(self.fanouts) < 1:
             raise ConfigError(
                 f"'fanouts' must be one to three numbers of at least 1, not {list(self.fanouts)}"
@@ -80,8 +86,8 @@ class GraphConfig:
 
     @property
     def resolutions(self) -> int:
-        """K, embeddings of a document."""
-        return len(self.fanouts) + self.own
+        """K, embeddings per document."""
+        return len(self.fanouts) + self.include_initial
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,14 +95,14 @@ class NeighbourhoodConfig:
     """Which neighbours a training document has in an epoch."""
 
     near: float = 0.8
-    """The share of documents that see their nearest nodes, as a new document does; the others see labels of their
-    own (0: all of them, the paper's)."""
+    """The share of documents whose neighbours are their nearest nodes, as those of a new document; the neighbours
+    of the others are their own labels (paper: 0)."""
     mask_positive: float = 0.5
-    """The share of its own labels that is hidden from a document that sees them (0 is the paper's)."""
-    ask_visible: bool = False
-    """Whether labels that a document sees count in its loss (true is the paper's)."""
+    """The share of its labels that is hidden from a document whose neighbours are its labels (paper: 0)."""
+    visible_in_loss: bool = False
+    """Labels that are neighbours of a document count in its loss (paper: true)."""
     fill: bool = True
-    """Documents of fewer known labels than links are joined with nearest nodes too (false is the paper's)."""
+    """Documents of fewer known labels than graph.neighbours are joined with nearest nodes too (paper: false)."""
 
     def __post_init__(self) -> None:
         shares(self, "near", "mask_positive")
@@ -104,21 +110,21 @@ class NeighbourhoodConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClassifierConfig:
-    """What a label's classifier is (Sec. 4)."""
+    """The classifier of a label (Sec. 4)."""
 
     attention: bool = True
-    """Each label weighs the resolutions of a document in its own way; false: all count alike."""
-    attention_start: float = 0.0
-    """Spread of the attention's random start (1 is the paper's)."""
+    """Each label has its own attention over the resolutions of a document; false: all resolutions count alike."""
+    attention_init_scale: float = 0.0
+    """Standard deviation of the initial attention logits (paper: 1)."""
     attention_rate: float = 10.0
-    """How much faster than other weights the attention learns."""
+    """Learning rate of the attention, relative to that of the other weights."""
     node: bool = True
-    """The embedding of the label's own node is part of its classifier (false is the paper's)."""
-    shrink: float = 5.0
-    """The free part of a label of n documents counts n / (n + shrink); 0: all alike (the paper's)."""
+    """The embedding of the label's node is part of its classifier (paper: false)."""
+    shrinkage: float = 5.0
+    """The free part of the classifier of a label of n documents counts n / (n + shrinkage) (paper: 0)."""
 
     def __post_init__(self) -> None:
-        at_least_zero(self, "attention_start", "shrink")
+        at_least_zero(self, "attention_init_scale", "shrinkage")
         if self.attention_rate <= 0:
             raise ConfigError(f"'attention_rate' must be above 0, not {self.attention_rate}")
 
@@ -128,11 +134,11 @@ class TransformConfig:
     """The residual layer of each resolution (Fig. 1, right)."""
 
     unit: bool = True
-    """Convolved embeddings are scaled to length one before (false is the paper's)."""
+    """Convolved embeddings are scaled to length one before the layer (paper: false)."""
     batch_norm: bool = False
-    """Whether there is a batch normalisation (true is the paper's)."""
+    """Whether the layer has batch normalisation (paper: true)."""
     dropout: float = 0.4
-    """Share of the hidden values that a training step leaves out (0.5 is the paper's)."""
+    """Share of the hidden values that a training step leaves out (paper: 0.5)."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.dropout < 1:
@@ -141,24 +147,24 @@ class TransformConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NegativesConfig:
-    """Which wrong labels a document learns from (Modules I to IV)."""
+    """Negative labels of a training step (Modules I to IV)."""
 
     random: int | None = 1000
-    """Labels drawn at random a step, for all documents of the batch; none: a tenth of the labels, at least 30,000
-    and at most 100,000 (the paper's)."""
+    """Random labels per step, for all documents of the batch; none: a tenth of the labels, at least 30,000 and at
+    most 100,000 (paper: this one)."""
     corrected: bool = True
-    """A negative counts as many times as it would without sampling."""
+    """A negative is weighted by the inverse of its sampling probability (paper: false)."""
     hard: int = 0
-    """Hard ones a document and step in Module IV; 0: Modules II to IV are left out, as in some of the
-    paper's runs."""
+    """Hard negatives per document and step in Module IV; 0: no Modules II to IV, as in the paper's runs on small
+    data."""
 
     def __post_init__(self) -> None:
         at_least_zero(self, "hard")
         if self.random is not None:
             at_least_zero(self, "random")
 
-    def drawn(self, n_labels: int) -> int:
-        """How many are drawn."""
+    def n_random(self, n_labels: int) -> int:
+        """Random labels per step."""
         if self.random is not None:
             return self.random
         return min(n_labels, 100_000, max(30_000, n_labels // 10))
@@ -166,32 +172,30 @@ class NegativesConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ShortlistConfig:
-    """Which labels are ranked."""
+    """Which labels the classifiers score."""
 
     size: int = 200
-    """Labels of nearest embedding (500 in the paper)."""
+    """Labels of nearest embedding (paper: 500)."""
     embedding: Literal["transformed", "raw", "classifier"] = "classifier"
-    """What is near: means of transformed resolutions (the paper's), of convolved ones (its published code), or a
-    label's classifier in place of its embedding, which knows how frequent it is."""
-    lexical: int = 50
-    """Labels of the most alike text that join; 0: none."""
+    """What is searched: means of transformed resolutions (paper: this one), means of convolved ones (its published
+    code), or the classifiers of the labels in place of their embeddings, by inner product."""
     voters: int = 20
-    """Nearest training documents whose labels join; 0: none."""
-    effort: int = 200
-    """Candidates that a search for labels keeps at a time: more find more, and take longer."""
+    """Nearest nodes whose labels join the shortlist, where they are training documents (paper: 0)."""
+    ef_search: int = 200
+    """Candidates that the search for labels keeps at a time: more find more, and take longer."""
 
     def __post_init__(self) -> None:
-        at_least_one(self, "size", "effort")
-        at_least_zero(self, "lexical", "voters")
+        at_least_one(self, "size", "ef_search")
+        at_least_zero(self, "voters")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StagesConfig:
-    """How long and how fast each module learns."""
+    """Training of the modules."""
 
-    joint: TrainConfig = field(default_factory=lambda: _cosine(2, 0.005, watch="overall"))
+    joint: TrainConfig = field(default_factory=lambda: _cosine(2, 0.005, "overall"))
     """Module I: convolutions, transformations, attention and classifiers."""
-    refine: TrainConfig = field(default_factory=lambda: _cosine(2, 0.002, watch="overall"))
+    refine: TrainConfig = field(default_factory=lambda: _cosine(2, 0.002, "overall"))
     """Module IV: attention and classifiers, on hard negatives."""
 
 
@@ -199,10 +203,26 @@ class StagesConfig:
 class GalaxcConfig(SystemConfig):
     """Settings of GalaXC."""
 
+    renamed: ClassVar[Mapping[str, str]] = {
+        "linear": _ENSEMBLE,
+        "balance": _ENSEMBLE,
+        "complete": _ENSEMBLE,
+        "shortlist.lexical": (
+            "labels of similar text are the system 'lexical' now: "
+            "train --system ensemble --set members=linear,lexical,galaxc"
+        ),
+        "shortlist.effort": "shortlist.ef_search",
+        "graph.links": "graph.neighbours",
+        "graph.own": "graph.include_initial",
+        "neighbourhood.ask_visible": "neighbourhood.visible_in_loss",
+        "classifier.shrink": "classifier.shrinkage",
+        "classifier.attention_start": "classifier.attention_init_scale",
+    }
+
     text: TextConfig = field(default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True))
     """How texts become bags of tokens; documents and labels share the vocabulary."""
     width: int | None = None
-    """Length of an embedding of tokens; none: 300."""
+    """Length of a token embedding; none: 300."""
     initial: InitialConfig = field(default_factory=InitialConfig)
     """Where initial embeddings come from."""
     graph: GraphConfig = field(default_factory=GraphConfig)
@@ -212,36 +232,28 @@ class GalaxcConfig(SystemConfig):
     transform: TransformConfig = field(default_factory=TransformConfig)
     """The residual layers."""
     classifier: ClassifierConfig = field(default_factory=ClassifierConfig)
-    """What a classifier is."""
+    """The classifiers."""
     negatives: NegativesConfig = field(default_factory=NegativesConfig)
-    """Which wrong labels a document learns from."""
+    """Negative labels of a training step."""
     shortlist: ShortlistConfig = field(default_factory=ShortlistConfig)
-    """Which labels are ranked."""
+    """Which labels the classifiers score."""
     loss: Loss = "grank"
-    """What the modules minimise (bce is the paper's)."""
+    """What the modules minimise (paper: bce)."""
     tail_weight: float = 0.0
     """A positive label of n documents counts n ** -tail_weight in the loss."""
-    score: Literal["classifier", "ann", "learnt"] = "learnt"
-    """classifier: its probability (the paper's); ann: the shortlist's cosine alone (table 4); learnt: a weighted
-    sum of all that is known of a label, with weights by label frequency from validation data."""
-    linear: bool = True
-    """A linear label tree as one more witness of the learnt score (our addition)."""
-    complete: int = 0
-    """Training documents of which half of the labels are held out, so that the learnt score knows documents that
-    are in the graph already and get further labels (the paper's warm start); 0: those are scored like new ones."""
-    balance: float = 0.6
-    """What the learnt score cares for: 0 every right label alike, 1 rare ones by their inverse propensity."""
+    score: Literal["classifier", "ann"] = "classifier"
+    """classifier: its sigmoid with the loss bce (paper: this one), its softmax over the shortlist with a ranking
+    loss; ann: the cosine of the shortlist alone (table 4)."""
     stages: StagesConfig = field(default_factory=StagesConfig)
-    """How long and how fast each module learns."""
+    """Training of the modules."""
 
     def __post_init__(self) -> None:
         SystemConfig.__post_init__(self)
         if self.width is not None:
             at_least_one(self, "width")
-        shares(self, "balance")
-        at_least_zero(self, "tail_weight", "complete")
+        at_least_zero(self, "tail_weight")
         if self.graph.encoder != "galaxc" and self.classifier.node:
             raise ConfigError(
                 f"the encoder '{self.graph.encoder}' needs classifier.node = false: "
-                "its embeddings of labels are too costly to make anew at each step"
+                "its label embeddings are too costly to compute at each step"
             )

@@ -1,4 +1,4 @@
-"""Initial embeddings of documents and labels (Fig. 4): made once, frozen from then on."""
+"""Initial embeddings of documents and labels (Fig. 4): computed once, frozen from then on."""
 
 from __future__ import annotations
 
@@ -11,13 +11,23 @@ from scipy.sparse import csr_array
 from longtail.blocks.text_encoder import TextEncoder
 from longtail.errors import ConfigError, ModelIntegrityError, UsageError
 from longtail.shortlist.embedding import Embedding
-from longtail.storage import VerifiedFolder, checks, read_arrays, write_arrays
-from longtail.systems.common.rows import Rows
+from longtail.storage import VerifiedFolder
+from longtail.storage.schema import ArraySet, array
 from longtail.systems.galaxc.config import GalaxcConfig
-from longtail.systems.galaxc.space import unit
+from longtail.systems.galaxc.node_index import unit
+from longtail.training.matrices import TrainingMatrices
 
 WIDEST = 4096
 """Columns of feature rows that can be initial embeddings themselves, at most."""
+
+TOKENS = "tokens.safetensors"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenEmbeddings(ArraySet):
+    """E, an embedding per column of the rows."""
+
+    tokens: np.ndarray = array("float32", "columns", "width", stored="float16")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,66 +35,65 @@ class Initial:
     """How rows or texts become initial embeddings of length one.
 
     Attributes:
-        tokens: float32 [columns, D], an embedding a column; None: something else makes them.
+        tokens: x^0 = E x; None: another source.
         encoder: a pre-trained transformer; None: rows are embedded.
     """
 
-    tokens: np.ndarray | None = None
+    tokens: TokenEmbeddings | None = None
     encoder: TextEncoder | None = None
 
     def __call__(self, X: csr_array, texts: list[str]) -> np.ndarray:
-        """Embeddings float32 [n, D] of rows [n, columns] and the texts they are made of."""
+        """Embeddings float32 [n, D] of rows [n, columns] and the texts that they come from."""
         if self.encoder is not None:
             return unit(self.encoder(texts))
         if self.tokens is not None:
-            return unit(Embedding(self.tokens, relu=False)(X))
+            return unit(Embedding(self.tokens.tokens, relu=False)(X))
         return unit(X.toarray())
 
     def save(self, folder: Path) -> None:
         """Below ``folder``, which is made."""
         folder.mkdir()
         if self.tokens is not None:
-            write_arrays(folder / "tokens.safetensors", {"tokens": self.tokens})
+            self.tokens.save(folder / TOKENS)
         if self.encoder is not None:
             self.encoder.save(folder / "encoder")
 
     @classmethod
-    def load(cls, folder: VerifiedFolder | None, config: GalaxcConfig, n_columns: int | None) -> Initial:
-        """What was saved; ``n_columns`` of the rows if there are any."""
+    def load(
+        cls, folder: VerifiedFolder | None, config: GalaxcConfig, *, columns: int, width: int
+    ) -> Initial:
+        """What was saved, for rows of so many columns; embeddings have the length ``width``."""
         source = config.initial.source
         if source == "given":
+            if columns != width:
+                raise ModelIntegrityError(
+                    f"feature rows have {columns} columns, but the classifiers {width} numbers"
+                )
             return cls()
         if folder is None:
             raise ModelIntegrityError("the initial embeddings are missing")
         if source == "encoder":
             return cls(encoder=TextEncoder.load(folder.sub("encoder")))
-        path = folder.path("tokens.safetensors")
-        with checks.of_file(path):
-            tokens = checks.named(read_arrays(path), "tokens", "the token embeddings")
-            if tokens.ndim != 2 or tokens.dtype != np.float32 or (n_columns or len(tokens)) != len(tokens):
-                raise ModelIntegrityError(
-                    f"the token embeddings are {tokens.dtype} {tokens.shape}, not a row for {n_columns} tokens"
-                )
-            return cls(np.ascontiguousarray(checks.finite(tokens, "the token embeddings")))
+        return cls(TokenEmbeddings.load(folder.path(TOKENS), columns=columns, width=width))
 
 
-def given(rows: Rows) -> Initial:
-    """The user's own feature rows as embeddings."""
-    if rows.features is not None:
+def given(matrices: TrainingMatrices) -> Initial:
+    """The feature rows of the data as embeddings."""
+    if matrices.features is not None:
         raise UsageError(
             "initial.source = given needs a feature row for each document: give a matrix, or choose another source"
         )
-    if rows.X.shape[1] > WIDEST:
+    if matrices.X.shape[1] > WIDEST:
         raise UsageError(
-            f"feature rows of {rows.X.shape[1]} columns are too wide for initial embeddings (at most {WIDEST}): "
-            "choose initial.source = surrogate"
+            f"feature rows of {matrices.X.shape[1]} columns are too wide for initial embeddings "
+            f"(at most {WIDEST}): choose initial.source = surrogate"
         )
     return Initial()
 
 
-def encoded(rows: Rows, config: GalaxcConfig) -> Initial:
-    """A pre-trained transformer's embeddings of texts."""
-    if rows.features is None:
+def encoded(matrices: TrainingMatrices, config: GalaxcConfig) -> Initial:
+    """The embeddings of texts by a pre-trained transformer."""
+    if matrices.features is None:
         raise ConfigError("initial.source = encoder reads text, but the documents are feature rows")
     assert config.initial.encoder is not None
     return Initial(encoder=TextEncoder.of(config.initial.encoder, keep=config.initial.keep))

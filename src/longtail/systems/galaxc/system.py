@@ -1,9 +1,8 @@
-"""GalaXC (Saini et al., WWW 2021) as a system: learn on the joint graph, fold, predict with two searches."""
+"""GalaXC (Saini et al., WWW 2021) as a system: documents and labels are nodes of one graph."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Literal, Self
 
@@ -14,104 +13,86 @@ from longtail.errors import ModelIntegrityError, UsageError
 from longtail.evaluation.insight import Insight
 from longtail.run import Run
 from longtail.shortlist.ann import AnnIndex
+from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.shortlist.layered import LayeredWeights
 from longtail.storage import VerifiedFolder, checks, read_arrays, read_json, write_arrays, write_json
 from longtail.systems.base import Capabilities, System
-from longtail.systems.common.label_texts import LabelTexts
-from longtail.systems.common.needs_torch import needs_torch
-from longtail.systems.common.prior import Prior
-from longtail.systems.common.rows import document_rows
-from longtail.systems.common.witness import Witness
 from longtail.systems.galaxc.attention_insight import attention_by_frequency
+from longtail.systems.galaxc.auxiliary_edges import AuxiliaryEdges
 from longtail.systems.galaxc.config import GalaxcConfig
-from longtail.systems.galaxc.folded import Folded, Queries
 from longtail.systems.galaxc.initial import Initial
-from longtail.systems.galaxc.links import Links
-from longtail.systems.galaxc.space import Space, no_pairs, rows_of
-from longtail.systems.galaxc.weights import Weights
+from longtail.systems.galaxc.node_index import NodeIndex, no_pairs, rows_of
+from longtail.systems.galaxc.predict import FEATURES, GraphDocuments, Predictor, Queries, Weights
+from longtail.text.feature_store import FeatureStore
+from longtail.text.shared_features import FeatureReader, FeatureWriter
 from longtail.text.tfidf import TfidfFeatures
-from longtail.types import Dataset, Documents, DocumentsLike, Edges, TopK
+from longtail.training.matrices import document_rows
+from longtail.training.needs_torch import needs_torch
+from longtail.types import Dataset, Documents, DocumentsLike, Edges
 
 
 class Galaxc(System):
-    """Labels that are documents too, labels that are known already, links: good where things are related."""
+    """Graph convolutions over documents and labels with label-wise attention; uses revealed labels and edges."""
 
     name: ClassVar[str] = "galaxc"
     capabilities: ClassVar[Capabilities] = Capabilities(
         features=True, label_text=True, revealed_labels=True, auxiliary_edges=True, validation=True
     )
+    candidate_features: ClassVar[tuple[str, ...]] = FEATURES
     Config = GalaxcConfig
 
     config: GalaxcConfig
     features_: TfidfFeatures | None
     initial_: Initial
-    folded_: Folded
-    witness_: Witness | None
+    predictor_: Predictor
     n_columns_: int
-    _prior: Prior | None = None
-    _links: tuple[Edges, Space, Links] | None = None
+    _edges: tuple[Edges, NodeIndex, AuxiliaryEdges] | None = None
 
-    # --- learning -----------------------------------------------------------------------------------------
+    # --- training and prediction --------------------------------------------------------------------------
 
-    def _fit(self, train: Dataset, valid: Dataset | None, run: Run) -> None:
+    def _fit(self, train: Dataset, valid: Dataset | None, run: Run, store: FeatureStore) -> None:
         with needs_torch("training 'galaxc'"):
-            from longtail.systems.galaxc.learning import learn
+            from longtail.systems.galaxc.train import train as train_galaxc
 
-        trained = learn(train, valid, self.config, run)
-        self.features_, self.initial_ = trained.rows.features, trained.initial
-        self.folded_, self.witness_ = trained.folded, trained.witness
-        self.n_columns_ = trained.rows.X.shape[1]
-        self._prior = None
+        trained = train_galaxc(train, valid, self.config, run, store)
+        self.features_, self.n_columns_ = trained.matrices.features, trained.matrices.X.shape[1]
+        self.initial_, self.predictor_ = trained.initial, trained.predictor
 
-    # --- predicting ---------------------------------------------------------------------------------------
+    def _encode(
+        self,
+        documents: Documents,
+        store: FeatureStore,
+        *,
+        revealed: csr_array | None = None,
+        edges: Edges | None = None,
+    ) -> EncodedDocuments:
+        return GraphDocuments(self.predictor_, self._queries(documents, store, revealed, edges))
 
-    def _predict_batch(self, documents: Documents, k: int) -> TopK:
-        return self._predict_linked(documents, k, None, None)
-
-    def _predict_linked(
-        self, documents: Documents, k: int, revealed: csr_array | None, edges: Edges | None
-    ) -> TopK:
-        queries = self._queries(documents, revealed, edges)
-        top = self.folded_(queries).top_k(k)
-        unknown = ~queries.vectors.any(axis=1) & self._sees_nothing(queries)
-        if not unknown.any():
-            return top
-        prior = self._prior = self._prior or Prior(self.label_counts_, self.facts_.documents)
-        return prior.where(unknown, top)
-
-    def _sees_nothing(self, queries: Queries) -> np.ndarray:
-        """Documents of which nothing at all is known."""
-        nothing = np.ones(len(queries.vectors), bool)
-        if queries.revealed is not None:
-            nothing &= np.diff(queries.revealed.indptr) == 0
-        if queries.linked is not None:
-            nothing &= (queries.linked < 0).all(axis=1)
-        return nothing
-
-    def _queries(self, documents: Documents, revealed: csr_array | None, edges: Edges | None) -> Queries:
-        X, vectors = self._embedded(documents)
-        space, graph = self.folded_.space, self.config.graph
+    def _queries(
+        self, documents: Documents, store: FeatureStore, revealed: csr_array | None, edges: Edges | None
+    ) -> Queries:
+        vectors, graph = self._vectors(documents, store), self.config.graph
         linked = None
         if edges is not None and graph.auxiliary != "none":
-            linked = self._links_of(edges).table(documents.ids, graph.links)
-        linear = None if self.witness_ is None else self.witness_(documents)
-        nodes = np.where(
-            [space.is_named(id_) for id_ in documents.ids], space.nodes_of(documents.ids, vectors), -1
-        )
-        return Queries(X, vectors, nodes, linked, revealed, linear)
+            linked = self._auxiliary_edges(edges).table(documents.ids, graph.neighbours)
+        nodes = self.predictor_.nodes.named_nodes_of(documents.ids, vectors)
+        return Queries(vectors, nodes, linked, revealed)
 
-    def _links_of(self, edges: Edges) -> Links:
-        """The links ready for lookup; those of the last call are kept, as batches of one call bring the same."""
-        space = self.folded_.space
-        kept = self._links
-        if kept is None or kept[0] is not edges or kept[1] is not space:
-            kept = self._links = (edges, space, space.links(edges, self.labels_.ids))
-        # Not what the attribute is by now: another thread may have put other links there.
+    def _auxiliary_edges(self, edges: Edges) -> AuxiliaryEdges:
+        """The edges ready for lookup; those of the last call are kept, as the batches of one call share them."""
+        nodes = self.predictor_.nodes
+        kept = self._edges
+        if kept is None or kept[0] is not edges or kept[1] is not nodes:
+            kept = self._edges = (edges, nodes, nodes.auxiliary_edges(edges, self.labels_.ids))
+        # Not the attribute: another thread may have replaced it.
         return kept[2]
 
-    def _embedded(self, documents: Documents) -> tuple[csr_array, np.ndarray]:
-        X = document_rows(self.features_, documents, self.config.fields)
-        return X, self.initial_(X, documents.joined(self.config.fields))
+    def _vectors(self, documents: Documents, store: FeatureStore) -> np.ndarray:
+        """Initial embeddings [n, D]."""
+        fields = self.config.fields
+        if self.features_ is None:
+            return self.initial_(document_rows(None, documents, fields), [])
+        return self.initial_(store.tfidf(self.features_, fields), store.texts(fields))
 
     def _check_documents(self, documents: Documents) -> None:
         super()._check_documents(documents)
@@ -127,18 +108,17 @@ class Galaxc(System):
     # --- the graph ----------------------------------------------------------------------------------------
 
     def add_documents(self, documents: DocumentsLike) -> Self:
-        """Put documents into the graph, without learning anew: new ones can be near them from now on.
+        """Add documents to the graph without training: they can be neighbours of new documents from now on.
 
-        A Dataset brings the labels of its documents, which they are then joined with and vote for; others are
-        joined with their nearest nodes. Labels that the model does not have are left out. Classifiers stay as
-        they are.
+        The documents of a Dataset are joined with their labels and vote for them; others are joined with their
+        nearest nodes. Labels that the model does not have are ignored. Classifiers do not change.
         """
         self._check_fitted()
         data = documents if isinstance(documents, Dataset) else None
         documents = Documents.of(documents)
         self._check_documents(documents)
-        space, links = self.folded_.space, self.config.graph.links
-        known = next((id_ for id_ in documents.ids if space.has(id_)), None)
+        nodes, width = self.predictor_.nodes, self.config.graph.neighbours
+        known = next((id_ for id_ in documents.ids if nodes.has(id_)), None)
         if known is not None:
             raise UsageError(f"a document with the id {known!r} is in the graph already: ids must differ")
         twice = next((id_ for id_, n in Counter(documents.ids).items() if n > 1), None)
@@ -150,155 +130,134 @@ class Galaxc(System):
         if data is not None:
             Y = csr_array(data.relabelled(self.labels_.extended(data.labels.ids)).Y[:, : len(self.labels_)])
             Y.data[:] = 1
-        _, vectors = self._embedded(documents)
-        near, _ = space.near(vectors, links, np.full(len(vectors), -1))
+        vectors = self._vectors(documents, FeatureStore(documents))
+        near, _ = nodes.near(vectors, width, np.full(len(vectors), -1))
         counts = np.diff(Y.indptr)
-        neighbours = np.full((len(documents), max(links, int(counts.max(initial=0)))), -1, np.int32)
+        neighbours = np.full((len(documents), max(width, int(counts.max(initial=0)))), -1, np.int32)
         rows = np.repeat(np.arange(len(documents)), counts)
-        neighbours[rows, np.arange(Y.nnz) - Y.indptr[rows]] = space.graph.node_of_label[Y.indices]
-        neighbours[counts == 0, :links] = near[counts == 0]
-        self._replace_space(space.with_documents(documents.ids, vectors, neighbours, Y))
+        neighbours[rows, np.arange(Y.nnz) - Y.indptr[rows]] = nodes.graph.node_of_label[Y.indices]
+        neighbours[counts == 0, :width] = near[counts == 0]
+        self.predictor_ = self.predictor_.with_nodes(
+            nodes.with_documents(documents.ids, vectors, neighbours, Y)
+        )
         return self
 
-    def _replace_space(self, space: Space) -> None:
-        graph, known, folded = space.graph, space.labels_of, self.folded_
-        weights = replace(
-            folded.weights,
-            node_of_document=graph.node_of_document.astype(np.int32),
-            graph_indptr=graph.indptr.astype(np.int64),
-            graph_indices=graph.indices.astype(np.int32),
-            graph_own=graph.own.astype(np.uint8),
-            known_indptr=known.indptr.astype(np.int64),
-            known_indices=known.indices.astype(np.int32),
-        )
-        self.folded_ = Folded(weights, space, folded.labels, folded.texts, self.config, folded.layered_arrays)
-
     def similar_documents(self, documents: DocumentsLike, *, k: int = 10) -> list[list[tuple[str, float]]]:
-        """The documents of the graph that are most alike: ids and cosines of initial embeddings, the best first."""
+        """The most similar documents of the graph: ids and cosines of initial embeddings, the best first."""
         self._check_fitted()
         _check_k(k)
         documents = Documents.of(documents)
         self._check_documents(documents)
-        space = self.folded_.space
-        _, vectors = self._embedded(documents)
-        name = dict(zip(space.graph.node_of_document.tolist(), space.ids, strict=True))
+        nodes = self.predictor_.nodes
+        vectors = self._vectors(documents, FeatureStore(documents))
+        name = dict(zip(nodes.graph.node_of_document.tolist(), nodes.ids, strict=True))
         found: list[list[tuple[str, float]]] = []
         wide = 2 * k
         while True:
-            wide = min(wide, space.graph.n_nodes)
-            near, cosines = space.near(vectors, wide, space.nodes_of(documents.ids, vectors))
+            wide = min(wide, nodes.graph.n_nodes)
+            near, cosines = nodes.near(vectors, wide, nodes.nodes_of(documents.ids, vectors))
             found = [
                 [(name[node], float(c)) for node, c in zip(row, cos, strict=True) if node in name][:k]
                 for row, cos in zip(near.tolist(), cosines.tolist(), strict=True)
             ]
-            # Labels are among what is near: look further until there are enough documents, or no more nodes.
+            # Labels are among the near nodes: search wider until there are enough documents, or no more nodes.
             short = np.array([len(row) < k for row in found], bool)
-            if wide >= space.graph.n_nodes or not (short & (near >= 0).all(axis=1)).any():
+            if wide >= nodes.graph.n_nodes or not (short & (near >= 0).all(axis=1)).any():
                 return found
             wide *= 4
 
     def similar_labels(self, labels: list[str], *, k: int = 10) -> list[list[tuple[str, float]]]:
-        """The labels whose embeddings are most alike those of these labels: ids and cosines, the best first."""
+        """The labels of the most similar embeddings: ids and cosines, the best first."""
         self._check_fitted()
         _check_k(k)
         unknown = next((label for label in labels if label not in self.labels_.index), None)
         if unknown is not None:
             raise UsageError(f"the model has no label {unknown!r}")
         rows = np.array([self.labels_.index[label] for label in labels], np.int64)
-        near, cosines = self.folded_.similar_labels(rows, min(k + 1, len(self.labels_)))
+        near, cosines = self.predictor_.similar_labels(rows, min(k + 1, len(self.labels_)))
         return [
-            [(self.labels_.ids[i], float(c)) for i, c in zip(row, cos, strict=True) if i >= 0 and i != own][
-                :k
-            ]
-            for own, row, cos in zip(rows.tolist(), near.tolist(), cosines.tolist(), strict=True)
+            [
+                (self.labels_.ids[i], float(c))
+                for i, c in zip(row, cos, strict=True)
+                if i >= 0 and i != itself
+            ][:k]
+            for itself, row, cos in zip(rows.tolist(), near.tolist(), cosines.tolist(), strict=True)
         ]
 
     def insights(self) -> list[Insight]:
-        """How much labels look at each resolution, by their frequency (Fig. 6)."""
+        """The attention of labels to each resolution, by their frequency (Fig. 6)."""
         self._check_fitted()
-        return [attention_by_frequency(self.folded_.weights.attention, self.label_counts_, self.config.graph)]
+        attention = self.predictor_.weights.attention
+        return [attention_by_frequency(attention, self.label_counts_, self.config.graph)]
 
     # --- model folders ------------------------------------------------------------------------------------
 
-    def _save_parts(self, folder: Path) -> None:
-        folded = self.folded_
-        if self.features_ is not None:
-            (folder / "features").mkdir()
-            self.features_.save(folder / "features")
-        write_arrays(folder / "label-texts.safetensors", folded.texts.arrays())
-        if self.witness_ is not None:
-            self.witness_.save(folder / "linear")
+    def _save_parts(self, folder: Path, features: FeatureWriter) -> None:
+        predictor = self.predictor_
+        name = None if self.features_ is None else features.save(self.features_)
+        graph = {"documents": predictor.nodes.ids, "features": name, "columns": self.n_columns_}
+        write_json(folder / "graph.json", graph)
         self.initial_.save(folder / "initial")
-        write_json(folder / "graph.json", {"documents": folded.space.ids, "columns": self.n_columns_})
-        write_arrays(folder / "weights.safetensors", folded.weights.arrays())
-        folded.space.index.save(folder / "nodes.safetensors")
-        folded.labels.save(folder / "labels.safetensors")
-        if folded.layered_arrays is not None:
-            write_arrays(folder / "encoder.safetensors", folded.layered_arrays)
+        predictor.weights.save(folder / "weights.safetensors")
+        predictor.nodes.index.save(folder / "nodes.safetensors")
+        predictor.labels.save(folder / "labels.safetensors")
+        if predictor.layered_arrays is not None:
+            write_arrays(folder / "encoder.safetensors", predictor.layered_arrays)
 
-    def _load_parts(self, folder: VerifiedFolder) -> None:
-        graph = read_json(folder.path("graph.json"))
-        ids, columns = (
-            graph.get(name) if isinstance(graph, dict) else None for name in ("documents", "columns")
-        )
-        if (
-            not isinstance(ids, list)
-            or not all(isinstance(i, str) for i in ids)
-            or not isinstance(columns, int)
-        ):
-            raise ModelIntegrityError(f"{folder.root}: graph.json does not name the documents")
-        text = folder.sub("features")
-        self.features_ = None if text is None else TfidfFeatures.load(text)
-        self.n_columns_ = columns if self.features_ is None else self.features_.n_columns
-        self.initial_ = Initial.load(folder.sub("initial"), self.config, self.n_columns_)
+    def _load_parts(self, folder: VerifiedFolder, features: FeatureReader) -> None:
+        ids, name, self.n_columns_ = _graph_description(folder)
+        self.features_ = None if name is None else features.load(name)
+        if self.features_ is not None:
+            self.n_columns_ = self.features_.n_columns
         config = self.config.graph
         weights = Weights.load(
             folder.path("weights.safetensors"),
-            n_labels=len(self.labels_),
-            n_documents=len(ids),
+            labels=len(self.labels_),
+            documents=len(ids),
             hops=len(config.fanouts),
             resolutions=config.resolutions,
         )
         width = weights.classifiers.shape[1]
-        self._check_width(folder, width)
-        nodes = AnnIndex.load(folder.path("nodes.safetensors"), n=len(weights.graph_indptr) - 1, width=width)
-        space = Space(rows_of(nodes), weights.graph, nodes, weights.labels_of, ids)
+        self.initial_ = Initial.load(folder.sub("initial"), self.config, columns=self.n_columns_, width=width)
+        index = AnnIndex.load(folder.path("nodes.safetensors"), n=len(weights.graph_indptr) - 1, width=width)
+        nodes = NodeIndex(rows_of(index), weights.graph, index, weights.labels_of, ids)
         key_width = width + (self.config.shortlist.embedding == "classifier")
         labels = AnnIndex.load(folder.path("labels.safetensors"), n=len(self.labels_), width=key_width)
-        texts = LabelTexts.load(
-            folder.path("label-texts.safetensors"), n_tokens=self.n_columns_, n_labels=len(self.labels_)
-        )
         layered = None
         if config.encoder != "galaxc":
-            layered = self._load_encoder(folder.path("encoder.safetensors"), config.encoder, width)
-        self.witness_ = Witness.load(folder.sub("linear"), self.labels_)
-        self.folded_ = Folded(weights, space, labels, texts, self.config, layered)
-        self._prior = None
-
-    def _check_width(self, folder: VerifiedFolder, width: int) -> None:
-        """Token embeddings or feature rows must be as long as what was learnt with them."""
-        if self.initial_.encoder is not None:
-            return
-        tokens = self.initial_.tokens
-        found = self.n_columns_ if tokens is None else tokens.shape[1]
-        if found != width:
-            raise ModelIntegrityError(
-                f"{folder.root}: initial embeddings have {found} numbers each, but the classifiers {width}"
+            layered = _graph_encoder(
+                folder.path("encoder.safetensors"), config.encoder, len(config.fanouts), width
             )
+        self.predictor_ = Predictor(weights, nodes, labels, self.config, layered)
 
-    def _load_encoder(
-        self, path: Path, kind: Literal["gin", "graphsage"], width: int
-    ) -> dict[str, np.ndarray]:
-        """The weights of a graph encoder, once they fit the others."""
-        arrays = dict(read_arrays(path))
-        with checks.of_file(path):
-            found = LayeredWeights.of(kind, arrays)
-            hops = len(self.config.graph.fanouts)
-            if (len(found.hops), found.width) != (hops, width):
-                raise ModelIntegrityError(
-                    f"the graph encoder has {len(found.hops)} hops of width {found.width}, not {hops} of {width}"
-                )
-        return arrays
+
+def _graph_description(folder: VerifiedFolder) -> tuple[list[str], str | None, int]:
+    """The ids of the documents, the name of the text features (None: feature rows), the columns of rows."""
+    found = read_json(folder.path("graph.json"))
+    found = found if isinstance(found, dict) else {}
+    ids, columns = found.get("documents"), found.get("columns")
+    if (
+        not isinstance(ids, list)
+        or not all(isinstance(i, str) for i in ids)
+        or type(columns) is not int
+        or "features" not in found
+    ):
+        raise ModelIntegrityError(f"{folder.root}: graph.json does not describe documents and their rows")
+    return ids, found["features"], columns
+
+
+def _graph_encoder(
+    path: Path, kind: Literal["gin", "graphsage"], hops: int, width: int
+) -> dict[str, np.ndarray]:
+    """The weights of GIN or GraphSAGE, if they fit the others."""
+    arrays = dict(read_arrays(path))
+    with checks.of_file(path):
+        found = LayeredWeights.of(kind, arrays)
+        if (len(found.hops), found.width) != (hops, width):
+            raise ModelIntegrityError(
+                f"the graph encoder has {len(found.hops)} hops of width {found.width}, not {hops} of {width}"
+            )
+    return arrays
 
 
 def _check_k(k: int) -> None:

@@ -3,18 +3,66 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
+from longtail.config import at_least_one, at_least_zero, shares
 from longtail.errors import ConfigError
 from longtail.solvers.classifiers import SolverConfig
 from longtail.systems.base import SystemConfig
-from longtail.systems.common.settings import at_least_one, at_least_zero, shares
-from longtail.systems.gnnxml.documents_config import DocumentsConfig
 from longtail.text.config import TextConfig
+from longtail.text.stemming import stem_languages
 from longtail.training.train_config import TrainConfig
 
-LABELS_A_CLUSTER = 60
-"""The paper finds the best number of clusters near a sixtieth of the labels."""
+LIGHT = "light"
+
+LABELS_PER_CLUSTER = 60
+"""The paper finds the best number of clusters near L / 60."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DocumentsConfig:
+    """Keywords, entities and sentence embeddings (Sec. 3.1)."""
+
+    keywords: int = 10
+    """Keywords per document by TextRank, at most."""
+    entities: int = 4
+    """Names per document (capitalised words within a sentence) that are keywords too, at most; 0: none."""
+    window: int = 4
+    """Two words are neighbours in TextRank's graph if they are among this many words in a row. Words that cannot be
+    keywords are not counted."""
+    damping: float = 0.85
+    """Damping factor of TextRank: the probability that a step follows an edge."""
+    common_above: float = 0.3
+    """Words and names in more than this share of the training documents cannot be keywords."""
+    min_documents: int = 2
+    """Words and names in fewer training documents are unknown."""
+    max_words: int = 100_000
+    """Size of the vocabulary at most: the most frequent words."""
+    stem: str | None = None
+    """Snowball stemmer for words, by its language (english, german, ...); none: no stemming."""
+    encoder: str = LIGHT
+    """Sentence encoder. light: TF-IDF projected to few dimensions; or a transformer: the folder that it and its
+    tokenizer are in, or minilm. paper: BERT-base."""
+    width: int = 512
+    """Dimension of light sentence vectors at most; a transformer has its own."""
+    cache: str | None = None
+    """A folder for a transformer's vectors of training sentences, so that each is computed once; none: no cache."""
+
+    def __post_init__(self) -> None:
+        at_least_one(self, "keywords", "min_documents", "max_words", "width")
+        at_least_zero(self, "entities")
+        if self.window < 2:
+            raise ConfigError(f"'window' must be at least 2 words, not {self.window}")
+        if not 0 <= self.damping < 1:
+            raise ConfigError(f"'damping' must be from 0 to below 1, not {self.damping}")
+        if not 0 < self.common_above <= 1:
+            raise ConfigError(f"'common_above' is a share above 0 and up to 1, not {self.common_above}")
+        if not self.encoder:
+            raise ConfigError(f"'encoder' must be {LIGHT} or the folder of a transformer")
+        if self.cache is not None and self.encoder == LIGHT:
+            raise ConfigError("'cache' is for the vectors of a transformer: light ones are faster to compute")
+        if self.stem is not None and self.stem not in stem_languages():
+            raise ConfigError(f"'stem' must be one of {', '.join(stem_languages())}, not {self.stem!r}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,23 +72,23 @@ class NetworkConfig:
     layers: int = 2
     """GIN layers; 0: a document is the sum of its vertices (v1 of Fig. 3)."""
     width: int = 256
-    """Numbers of a vertex after a layer."""
+    """Dimension of a vertex after a layer."""
     branches: Literal[1, 2] = 2
     """2: a conventional and a re-balance branch; 1: the conventional one alone (v2)."""
     shared: int = 1
     """Layers, from the first, that both branches share."""
     concatenate: bool = True
-    """A document is the sums of its vertices after all layers (v4); false: after the last one (v2, v3)."""
+    """Readout: the sums of the vertices after each layer, concatenated (v4); false: after the last one (v2, v3)."""
     eps: float = 0.0
-    """What a vertex counts beyond one of its neighbours."""
+    """epsilon of GIN: the weight of a vertex itself is 1 + eps. paper: 0."""
     learn_eps: bool = False
-    """Whether that is learnt."""
+    """Whether epsilon is trained. paper: false."""
     edge_weights: bool = False
-    """Edges count as many times as there are shared sentences; false: once (the paper's)."""
+    """Edges are weighted by the number of shared sentences; false: all edges have weight 1. paper: false."""
     dropout: float = 0.3
-    """Share of a document's numbers that a training step leaves out (0 is the paper's)."""
+    """Dropout rate of the readout. paper: not stated."""
     weight_power: float = 0.0
-    """A positive cluster of n of N documents counts ((N - n) / n) ** weight_power in the loss."""
+    """A positive cluster of n of N documents has the weight ((N - n) / n) ** weight_power in the loss."""
 
     def __post_init__(self) -> None:
         at_least_one(self, "width")
@@ -48,31 +96,36 @@ class NetworkConfig:
         if not 0 <= self.dropout < 1:
             raise ConfigError(f"'dropout' must be from 0 to below 1, not {self.dropout}")
 
+    @property
+    def n_shared(self) -> int:
+        """Layers that both branches share."""
+        return min(self.shared, self.layers) if self.branches == 2 else 0
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClustersConfig:
     """The label clustering model (Sec. 3.2)."""
 
     method: Literal["graph", "k-means", "random"] = "graph"
-    """graph: features filtered along the label graph, then k-means; k-means: as they are; random: neither."""
+    """graph: k-means on label features filtered along the label graph; k-means: unfiltered; random: no features."""
     features: Literal["embedding", "tfidf"] = "embedding"
-    """What a label is: the sum of its documents' embeddings, or of their TF-IDF rows."""
+    """Label features: the sum of its documents' embeddings, or of their TF-IDF rows."""
     number: int | None = None
-    """K, clusters; none: a sixtieth of the labels."""
+    """K, the number of clusters; none: labels / 60."""
     largest: int = 400
-    """Labels of a cluster at most."""
+    """Labels per cluster at most. paper: no limit."""
     threshold: float = 0.4
-    """rho: labels of which one comes with the other this often are tied."""
+    """rho: two labels have an edge if one has the other with at least this probability. paper: not stated."""
     weight: float = 0.25
-    """tau: what ties count against a label itself."""
+    """tau: the weight of a label's edges against its self-loop. paper: not stated."""
     fewest: int = 2
-    """Documents that tied labels share at least."""
+    """Documents that two labels with an edge share at least. paper: 1."""
     order: int = 3
-    """k, steps of the low-pass filter."""
+    """k, the order of the low-pass filter. paper: 3."""
     sample: int = 100_000
-    """Labels that a step of the filter hears of; with no more labels than this, it is exact."""
+    """Labels that a step of the filter samples; with no more labels than this, the filter is exact."""
     batch: int = 1024
-    """Labels of a mini-batch of k-means."""
+    """Labels per mini-batch of k-means."""
 
     def __post_init__(self) -> None:
         at_least_one(self, "largest", "fewest", "sample", "batch")
@@ -85,21 +138,21 @@ class ClustersConfig:
         if self.largest > 32768:
             raise ConfigError(f"'largest' must be at most 32768, not {self.largest}")
 
-    def wanted(self, n_labels: int) -> int:
-        """How many clusters so many labels should have."""
-        return self.number if self.number is not None else max(1, n_labels // LABELS_A_CLUSTER)
+    def n_clusters(self, n_labels: int) -> int:
+        """K for so many labels."""
+        return self.number if self.number is not None else max(1, n_labels // LABELS_PER_CLUSTER)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RankerConfig:
-    """The classifiers of labels within their clusters."""
+    """The linear classifiers of labels within their clusters (Eq. 3)."""
 
     embedding: bool = True
-    """The document's embedding stands beside its TF-IDF row."""
+    """The features are the TF-IDF row and the document's embedding; false: the TF-IDF row alone."""
     embedding_weight: float = 1.0
-    """Length of the embedding where that row has length one."""
+    """Length of the embedding; the TF-IDF row has length 1."""
     solver: SolverConfig = field(default_factory=lambda: SolverConfig(loss="logistic"))
-    """How they are trained."""
+    """How the classifiers are trained."""
     beam: int = 12
     """Clusters of highest probability whose labels are ranked."""
 
@@ -108,10 +161,25 @@ class RankerConfig:
         if not self.embedding_weight > 0:
             raise ConfigError(f"'embedding_weight' must be above 0, not {self.embedding_weight}")
 
+    def n_features(self, n_words: int, width: int) -> int:
+        """Columns of the features, from those of the TF-IDF rows and the dimension of embeddings."""
+        return n_words + (width if self.embedding else 0)
+
+
+_ENSEMBLE = (
+    "the learned combination of scores is the system 'ensemble' now: "
+    "train --system ensemble --set members=linear,lexical,gnnxml"
+)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GnnxmlConfig(SystemConfig):
     """Settings of GNN-XML."""
+
+    renamed: ClassVar[dict[str, str]] = {
+        "score": f"'gnnxml' always has the score of its paper, 'product'; {_ENSEMBLE}",
+        **dict.fromkeys(("candidates", "lexical", "linear", "balance"), _ENSEMBLE),
+    }
 
     documents: DocumentsConfig = field(default_factory=DocumentsConfig)
     """How texts become keyword graphs."""
@@ -120,13 +188,13 @@ class GnnxmlConfig(SystemConfig):
             ngrams=(1, 2), char_ngrams="auto", sublinear_tf=True, max_features=500_000
         )
     )
-    """How texts become TF-IDF rows, for the rankers."""
+    """How texts become the TF-IDF rows of the rankers."""
     network: NetworkConfig = field(default_factory=NetworkConfig)
     """The graph matching model."""
     clusters: ClustersConfig = field(default_factory=ClustersConfig)
-    """The clusters of labels."""
+    """The label clustering model."""
     ranker: RankerConfig = field(default_factory=RankerConfig)
-    """The classifiers of labels."""
+    """The classifiers of labels within clusters."""
     match: TrainConfig = field(
         default_factory=lambda: TrainConfig(
             epochs=5,
@@ -139,21 +207,4 @@ class GnnxmlConfig(SystemConfig):
             watch="-loss",
         )
     )
-    """How the graph matching model learns; the figures are those of clusters: -loss, P@1, R@10."""
-    score: Literal["product", "learnt"] = "learnt"
-    """product: probability of the cluster times that of the label (the paper's); learnt: a weighted sum of all that
-    is known of a label, with weights by label frequency from validation data."""
-    candidates: int = 100
-    """Labels of the highest product that the learnt score looks at."""
-    lexical: int = 20
-    """Labels of the most alike text that join them; 0: none."""
-    linear: bool = True
-    """A linear label tree as one more witness of the learnt score (our addition)."""
-    balance: float = 0.6
-    """What the learnt score cares for: 0 every right label alike, 1 rare ones by their inverse propensity."""
-
-    def __post_init__(self) -> None:
-        SystemConfig.__post_init__(self)
-        at_least_one(self, "candidates")
-        at_least_zero(self, "lexical")
-        shares(self, "balance")
+    """How the graph matching model is trained; the metrics to watch are those of clusters: -loss, P@1, R@10."""

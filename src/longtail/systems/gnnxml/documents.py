@@ -1,8 +1,9 @@
-"""From texts to KeyGraphs with a vector a vertex: the sum of its sentences' vectors (Sec. 3.1)."""
+"""From texts to KeyGraphs with a vector per vertex: the sum of its sentences' vectors (Sec. 3.1)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -11,17 +12,18 @@ from scipy.sparse import csr_array
 
 from longtail.blocks.text_encoder import TextEncoder
 from longtail.config import from_dict, to_dict
-from longtail.errors import ModelIntegrityError
+from longtail.errors import DataError
 from longtail.graph.keygraph import KeyGraphs, build_key_graphs, join_key_graphs
 from longtail.run import Phase, Run
 from longtail.storage import VerifiedFolder, read_arrays, read_json, write_arrays, write_json
-from longtail.storage.checks import finite, named, of_file
-from longtail.systems.gnnxml.documents_config import LIGHT, DocumentsConfig
+from longtail.storage.checks import of_file
+from longtail.systems.gnnxml.config import LIGHT, DocumentsConfig
 from longtail.systems.gnnxml.sentence_cache import SentenceCache
 from longtail.systems.gnnxml.sentence_encoders import (
     LightEncoder,
+    Projection,
     TransformerEncoder,
-    learn_projection,
+    fit_projection,
     sampled,
 )
 from longtail.text.codepoints import waves
@@ -32,7 +34,7 @@ from longtail.threads import run_all
 
 
 class DocumentGraphs:
-    """Knows the words of a corpus and how its sentences become vectors."""
+    """The keyword vocabulary of a corpus and the encoder of its sentences."""
 
     def __init__(
         self, config: DocumentsConfig, finder: KeywordFinder, encoder: LightEncoder | TransformerEncoder
@@ -43,15 +45,26 @@ class DocumentGraphs:
 
     @property
     def width(self) -> int:
-        """Length of a vertex's vector."""
+        """d, the dimension of a vertex."""
         return self.encoder.width
 
     @classmethod
-    def learn(
+    def fit(
         cls, texts: Sequence[str], config: DocumentsConfig, run: Run | None = None, *, seed: int = 0
     ) -> Self:
-        """Learn words, names and, for light vectors, the projection from training texts."""
-        run = run or Run()
+        """Fit the vocabulary and, for light vectors, the projection to training texts.
+
+        Where no word is in several documents, a word in one document is enough.
+        """
+        try:
+            return cls._fit(texts, config, run or Run(), seed)
+        except DataError:
+            if config.min_documents == 1:
+                raise
+        return cls._fit(texts, replace(config, min_documents=1), run or Run(), seed)
+
+    @classmethod
+    def _fit(cls, texts: Sequence[str], config: DocumentsConfig, run: Run, seed: int) -> Self:
         with run.phase("keywords"):
             finder = KeywordFinder.learn(texts, config)
         if config.encoder != LIGHT:
@@ -64,15 +77,15 @@ class DocumentGraphs:
                 return finder.document_rows(passages, finder.numbers(passages))
 
             parts = [rows for wave in waves(some) for rows in run_all(rows_of, wave)]
-            projection = learn_projection(stacked(parts, finder.n_words), config.width, seed=seed)
-        return cls(config, finder, LightEncoder(finder, projection))
+            directions = fit_projection(stacked(parts, finder.n_words), config.width, seed=seed)
+        return cls(config, finder, LightEncoder(finder, Projection(directions)))
 
     def graphs(self, texts: Sequence[str], run: Run | None = None) -> tuple[KeyGraphs, np.ndarray]:
         """The graphs of texts, without their sentences, and their vertices' vectors.
 
         Args:
-            texts: one a document; an empty one has one vertex, of zeros.
-            run: of a training: shows progress, and vectors of a transformer are kept in the cache.
+            texts: one per document; an empty one has one vertex, of zeros.
+            run: of a training: shows progress, and vectors of a transformer go through the cache.
 
         Shapes:
             float32 [V, width]
@@ -81,7 +94,7 @@ class DocumentGraphs:
         if run is not None and self.config.cache is not None:
             cache = SentenceCache(self.config.cache, self.encoder, run)
         parts: list[KeyGraphs] = []
-        # Room for as many vertices as there can be: what is never written is never backed by memory.
+        # Room for as many vertices as there can be: the system backs only written pages with memory.
         most = self.config.keywords + self.config.entities + 1
         features = np.empty((len(texts) * most, self.width), np.float32)
         done = 0
@@ -102,12 +115,11 @@ class DocumentGraphs:
     def save(self, folder: Path) -> None:
         """Write everything to ``folder``, which is made."""
         write_json(folder / "documents.json", to_dict(self.config))
-        arrays = self.finder.arrays()
+        write_arrays(folder / "keywords.safetensors", self.finder.arrays())
         if isinstance(self.encoder, LightEncoder):
-            arrays["projection"] = self.encoder.projection
+            self.encoder.projection.save(folder / "projection.safetensors")
         else:
             self.encoder.encoder.save(folder / "encoder")
-        write_arrays(folder / "keywords.safetensors", arrays)
 
     @classmethod
     def load(cls, folder: VerifiedFolder) -> Self:
@@ -117,14 +129,9 @@ class DocumentGraphs:
         arrays = read_arrays(path)
         with of_file(path):
             finder = KeywordFinder.from_arrays(arrays, config)
-            if config.encoder != LIGHT:
-                return cls(config, finder, TransformerEncoder(TextEncoder.load(folder.sub("encoder"))))
-            projection = finite(named(arrays, "projection", "'projection'"), "'projection'")
-            if projection.dtype != np.float32 or projection.ndim != 2 or len(projection) != finder.n_words:
-                raise ModelIntegrityError(
-                    f"'projection' must be float32 of {finder.n_words:,} rows, "
-                    f"not {projection.dtype} of shape {projection.shape}"
-                )
+        if config.encoder != LIGHT:
+            return cls(config, finder, TransformerEncoder(TextEncoder.load(folder.sub("encoder"))))
+        projection = Projection.load(folder.path("projection.safetensors"), words=finder.n_words)
         return cls(config, finder, LightEncoder(finder, projection))
 
     def _wave(

@@ -1,4 +1,4 @@
-"""Keyword graphs of some documents side by side, as the network takes them."""
+"""Keyword graphs of several documents packed into one graph, as the network takes them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,17 @@ class Packed:
 
     @classmethod
     def of(cls, graphs: KeyGraphs, features: np.ndarray, *, weighted: bool) -> Packed:
-        """Graphs with their features; edges count as many times as there are shared sentences, or once."""
+        """Graphs with their features; edges are weighted by shared sentences, or all 1."""
         edges = graphs.edges
         if not weighted:
             ones = np.ones(edges.nnz, np.float32)
             edges = csr_array((ones, edges.indices, edges.indptr), shape=edges.shape)
         return cls(features, edges, membership_of(graphs.documents))
+
+    @property
+    def embeddings(self) -> np.ndarray:
+        """The sum of each document's vertices, of unit length (zeros where there is nothing), float32 [n, d]."""
+        return unit(np.asarray(self.membership @ self.features, np.float32))
 
 
 class GraphStore:
@@ -43,8 +48,12 @@ class GraphStore:
 
     @property
     def width(self) -> int:
-        """d, numbers that a vertex has."""
+        """d, the dimension of a vertex."""
         return int(self.features.shape[1])
+
+    def all(self) -> Packed:
+        """The graphs of all documents."""
+        return Packed.of(self.graphs, self.features, weighted=self.weighted)
 
     def take(self, rows: np.ndarray) -> Packed:
         """The graphs of these documents (in any order, any of them twice)."""
@@ -59,16 +68,7 @@ def membership_of(documents: np.ndarray) -> csr_array:
     return csr_array((ones, np.arange(n_vertices), documents), shape=(len(documents) - 1, n_vertices))
 
 
-def unit_sums(documents: np.ndarray, features: np.ndarray) -> np.ndarray:
-    """A document's embedding: the sum of its vertices, of unit length (zeros where there is nothing).
-
-    Shapes:
-        documents [n + 1] (where vertices begin), features float32 [V, d] -> float32 [n, d]
-    """
-    return unit(np.asarray(membership_of(documents) @ features, np.float32))
-
-
 def unit(rows: np.ndarray) -> np.ndarray:
-    """Dense rows of length one, each by itself: the same alone and among others."""
+    """Dense rows of unit length, each by itself: the same alone and in a batch."""
     lengths = np.sqrt((rows.astype(np.float64) ** 2).sum(axis=1))
     return np.asarray(rows / np.maximum(lengths, 1e-12)[:, None], np.float32)

@@ -1,8 +1,8 @@
-"""A linear classifier for each label, trained and asked within the label's cluster."""
+"""A linear classifier per label, trained and evaluated within the label's cluster (Eq. 3)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +14,9 @@ from longtail.run import Run
 from longtail.shortlist.candidates import Candidates, by_blocks
 from longtail.shortlist.tree_training import train_tree
 from longtail.solvers.classifiers import SolverConfig
-from longtail.storage import checks, read_arrays
-from longtail.systems.gnnxml.labels import Clusters
+from longtail.storage import checks
+from longtail.storage.schema import ArraySet, array
+from longtail.systems.gnnxml.clusters import Clusters
 
 
 def joined_features(X: csr_array, embeddings: np.ndarray | None, weight: float) -> csr_array:
@@ -30,26 +31,26 @@ def joined_features(X: csr_array, embeddings: np.ndarray | None, weight: float) 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rankers:
-    """Weights in rows, one a pair of a feature and a cluster that weighs it, sorted by feature, then cluster.
+class Rankers(ArraySet):
+    """Weights in rows, one per pair of a feature and a cluster, sorted by feature, then cluster.
 
-    Row r is about ``row_feature[r]`` in cluster ``row_cluster[r]``; its weights are at ``row_ptr[r]`` to
-    ``row_ptr[r + 1]`` in ``columns`` (which of the cluster's labels) and ``values``. ``bias`` has a number a label,
-    in the order of the clusters.
+    Row r has the weights of ``row_feature[r]`` in cluster ``row_cluster[r]``: ``row_ptr[r]`` to ``row_ptr[r + 1]``
+    in ``columns`` (which of the cluster's labels) and ``values``. ``bias`` has a number per label, in the order of
+    the clusters.
     """
 
-    row_feature: np.ndarray
-    row_cluster: np.ndarray
-    row_ptr: np.ndarray
-    columns: np.ndarray
-    values: np.ndarray
-    bias: np.ndarray
+    row_feature: np.ndarray = array("int32", "rows", index_below="features", stored="deltas")
+    row_cluster: np.ndarray = array("int32", "rows", index_below="clusters", stored="deltas")
+    row_ptr: np.ndarray = array("int64", "rows + 1", pointer_into="entries", stored="deltas")
+    columns: np.ndarray = array("uint16", "entries", stored="deltas")
+    values: np.ndarray = array("float32", "entries", stored="float16")
+    bias: np.ndarray = array("float32", "members")
 
     @classmethod
-    def learn(
+    def fit(
         cls, X: csr_array, Y: csr_array, clusters: Clusters, config: SolverConfig, seed: int, run: Run
     ) -> Rankers:
-        """A label learns from the documents of its cluster: its own are right, the others wrong."""
+        """Train each label on the documents of its cluster: positives have the label, negatives do not."""
         with run.phase("rankers", total=len(clusters.order)) as phase:
             trained = train_tree(clusters.tree, X, Y, config, seed, phase)
         return cls(
@@ -61,47 +62,27 @@ class Rankers:
             trained.bias,
         )
 
-    def arrays(self) -> dict[str, np.ndarray]:
-        """By name, for saving."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
     @classmethod
-    def load(cls, path: Path, *, n_features: int, clusters: Clusters) -> Rankers:
-        """Read saved weights and make sure that no kernel can be led astray by them."""
-        arrays = {
-            name: np.require(array, requirements=["C", "W"]) for name, array in read_arrays(path).items()
-        }
-        if set(arrays) != set(_KINDS):
-            raise ModelIntegrityError(f"{path} has not the arrays of rankers")
-        rankers = cls(**arrays)
-        with checks.of_file(path):
-            rankers._check(n_features, clusters)
+    def load_for(cls, path: Path, clusters: Clusters, *, n_features: int) -> Rankers:
+        """Read and check what ``save`` wrote for these clusters."""
+        rankers = cls.load(path, features=n_features, clusters=len(clusters), members=len(clusters.order))
+        sizes = np.repeat(np.diff(clusters.bounds)[rankers.row_cluster], np.diff(rankers.row_ptr))
+        if (rankers.columns >= sizes).any():
+            with checks.of_file(path):
+                raise ModelIntegrityError("columns must be labels of their cluster")
         return rankers
 
-    def _check(self, n_features: int, clusters: Clusters) -> None:
-        for name, kind in _KINDS.items():
-            checks.vector(getattr(self, name), kind, name)
-        n_rows = len(self.row_feature)
-        checks.vector(self.row_cluster, np.int32, "row_cluster", size=n_rows)
-        checks.vector(self.columns, np.uint16, "columns", size=len(self.values))
-        checks.vector(self.bias, np.float32, "bias", size=len(clusters.order))
-        checks.pointers(self.row_ptr, len(self.values), "row_ptr", rows=n_rows)
-        checks.within(self.row_feature, 0, n_features, "row_feature")
-        checks.within(self.row_cluster, 0, len(clusters), "row_cluster")
-        checks.finite(self.values, "values")
-        checks.finite(self.bias, "bias")
+    def check_relations(self) -> None:
+        """Rows are found by their feature, so they are in its order."""
         if (np.diff(self.row_feature) < 0).any():
             raise ModelIntegrityError("row_feature must never fall")
-        labels = np.repeat(np.diff(clusters.bounds)[self.row_cluster], np.diff(self.row_ptr))
-        if (self.columns >= labels).any():
-            raise ModelIntegrityError("columns must be labels of their cluster")
 
 
 class RankerSearch:
-    """Rankers ready to be asked.
+    """Rankers ready to score.
 
     Args:
-        n_features: columns that documents have.
+        n_features: columns of the documents.
     """
 
     def __init__(self, rankers: Rankers, clusters: Clusters, n_features: int) -> None:
@@ -109,7 +90,11 @@ class RankerSearch:
         self._first_row = np.searchsorted(rankers.row_feature, np.arange(n_features + 1)).astype(np.int64)
 
     def __call__(self, X: csr_array, chosen: Candidates) -> Candidates:
-        """All labels of each document's chosen clusters, with the raw scores of their classifiers."""
+        """All labels of each document's chosen clusters with the raw scores of their classifiers.
+
+        Shapes:
+            X [n, features], chosen: clusters per document
+        """
         w, c = self.rankers, self.clusters
         indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False)
         data = X.data.astype(np.float32, copy=False)
@@ -180,13 +165,3 @@ def _rank(
         ids[first:end] = ids[first:end][by_id]
         scores[first:end] = scores[first:end][by_id]
     return counts, ids, scores
-
-
-_KINDS = {
-    "row_feature": np.int32,
-    "row_cluster": np.int32,
-    "row_ptr": np.int64,
-    "columns": np.uint16,
-    "values": np.float32,
-    "bias": np.float32,
-}

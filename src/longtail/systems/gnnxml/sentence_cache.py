@@ -1,9 +1,9 @@
-"""Vectors of sentences on the disk: each sentence of a corpus goes through a transformer once, ever.
+"""A cache of sentence vectors on disk: a transformer encodes each sentence of a corpus once.
 
-Vectors are kept in half precision, which takes half of the space and is off by a two-thousandth at most, far less
-than what one more sentence changes. They lie in shards that are written whole or not at all and never changed, so a
-run that was killed goes on where it was. A shard's name is the hash of what is in it: a damaged one is noticed and
-thrown away, and its sentences are made anew. A sentence is known by a 64-bit hash of its text.
+Vectors are stored in half precision: half the space, a relative error of 1/2000 at most. They are in shards that
+are written atomically and never changed, so a run that was killed resumes where it was. The name of a shard is the
+hash of its content: a damaged one is removed, and its sentences are encoded again. The key of a sentence is a
+64-bit hash of its text.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from longtail.systems.gnnxml.sentence_encoders import SentenceEncoder
 from longtail.text.hash_table import NO_KEY, HashTable
 
 SHARD = 2048
-"""Sentences of a shard at most: what is lost when a run is killed."""
+"""Sentences per shard at most: what is lost when a run is killed."""
 OLD = 3600
-"""Seconds after which a file that was never finished is nobody's."""
+"""Seconds after which an unfinished file is abandoned."""
 
 
 class SentenceCache:
-    """The vectors of one encoder in a folder; others may be in the same folder."""
+    """The vectors of one encoder in a folder that several encoders can share."""
 
     def __init__(self, folder: str | Path, encoder: SentenceEncoder, run: Run | None = None) -> None:
         self.encoder = encoder
@@ -40,7 +40,7 @@ class SentenceCache:
         self._starts = [0]
         with output_errors(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-        self._forget_unfinished()
+        self._remove_abandoned()
         for path in sorted(self.folder.glob("*.safetensors")):
             try:
                 self._add(*_checked(path, encoder.width))
@@ -48,22 +48,22 @@ class SentenceCache:
                 with output_errors(path):
                     path.unlink()
                 if run is not None:
-                    run.say(f"a part of the sentence cache was thrown away: {error}")
+                    run.say(f"sentence cache: a damaged shard was removed ({error})")
 
     def __len__(self) -> int:
-        """How many sentences are known."""
+        """How many sentences are in the cache."""
         return len(self._table)
 
     def __call__(self, texts: list[str], phase: Phase | None = None) -> np.ndarray:
-        """Vectors float32 [n, width]; unknown sentences are embedded and kept first."""
+        """Vectors float32 [n, width]; sentences that are not in the cache are encoded first."""
         keys = sentence_keys(texts)
         _, firsts = np.unique(keys, return_index=True)
         missing = firsts[self._table.find(keys[firsts]) < 0]
-        # Sentences of alike length together: less padding, so less work.
+        # Sentences of similar length together: less padding.
         missing = missing[np.argsort([len(texts[i]) for i in missing], kind="stable")]
         for start in range(0, len(missing), SHARD):
             some = missing[start : start + SHARD]
-            self._keep(keys[some], self.encoder([texts[i] for i in some]))
+            self._store(keys[some], self.encoder([texts[i] for i in some]))
             if phase is not None:
                 phase.advance(0, f"{len(self):,} sentences")
         return self._vectors(self._table.find(keys))
@@ -78,13 +78,13 @@ class SentenceCache:
                 out[here] = self._shards[shard][numbers[here] - self._starts[shard]]
         return out
 
-    def _keep(self, keys: np.ndarray, vectors: np.ndarray) -> None:
+    def _store(self, keys: np.ndarray, vectors: np.ndarray) -> None:
         from safetensors.numpy import save
 
         with np.errstate(over="ignore"):
             half = vectors.astype(np.float16)
         if not np.isfinite(half).all():
-            raise UsageError("the encoder's vectors are not finite in half precision, so they cannot be kept")
+            raise UsageError("the encoder's vectors are not finite in half precision: train without a cache")
         path = self.folder / f"{_digest(keys, half)}.safetensors"
         with atomic_file(path, force=True) as handle:
             handle.write(save({"keys": keys, "vectors": half}))
@@ -92,11 +92,11 @@ class SentenceCache:
 
     def _add(self, keys: np.ndarray, vectors: np.ndarray) -> None:
         _, firsts = self._table.add(keys)
-        # Two processes may have embedded the same sentence; then one of the vectors is enough.
+        # Two processes may have encoded the same sentence; then one of the vectors is enough.
         self._shards.append(vectors if len(firsts) == len(keys) else vectors[firsts])
         self._starts.append(len(self._table))
 
-    def _forget_unfinished(self) -> None:
+    def _remove_abandoned(self) -> None:
         for path in self.folder.glob(".*.tmp"):
             with contextlib.suppress(OSError):
                 if time.time() - path.stat().st_mtime > OLD:

@@ -1,9 +1,10 @@
-"""What makes a vector of a sentence: its TF-IDF in few dimensions, or a pre-trained transformer."""
+"""Sentence encoders: TF-IDF projected to few dimensions, or a pre-trained transformer."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -12,15 +13,17 @@ from scipy.linalg import solve_triangular
 from scipy.sparse import csr_array
 
 from longtail.blocks.text_encoder import TextEncoder
+from longtail.storage.schema import ArraySet, array
 from longtail.text.keywords import KeywordFinder
 from longtail.text.passages import Passages, read_passages
 from longtail.threads import blocks, run_all
 
-TURNS = 3
+ITERATIONS = 3
+"""Power iterations."""
 SAMPLE = 10_000
-"""Documents that a projection is learnt from, at most."""
+"""Documents that a projection is fitted to, at most."""
 RIDGE = 1e-4
-"""Directions of less than this share of the mean strength (to the fourth) stay weak: they are mostly chance."""
+"""Directions of less than this share of the mean strength (to the fourth) stay weak: they are mostly noise."""
 FEW_ROWS = 256
 
 
@@ -29,36 +32,43 @@ class SentenceEncoder(Protocol):
 
     @property
     def width(self) -> int:
-        """Length of a vector."""
+        """Dimension of a vector."""
 
     @property
     def fingerprint(self) -> str:
-        """The same for two encoders only if they make the same vectors."""
+        """The same for two encoders only if they give the same vectors."""
 
     def __call__(self, texts: list[str]) -> np.ndarray:
         """Vectors float32 [n, width]."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Projection(ArraySet):
+    """The directions of light sentence vectors; in half precision on disk, as it is the largest part of a model."""
+
+    directions: np.ndarray = array("float32", "words", "width", stored="float16")
+
+
 class LightEncoder:
     """The TF-IDF of a sentence, projected to the main directions of the training documents.
 
-    Linear, so nothing is lost by adding vectors of sentences up: the sum is the projection of the sum.
+    Linear: the sum of the vectors of sentences is the projection of their sum.
     """
 
-    def __init__(self, finder: KeywordFinder, projection: np.ndarray) -> None:
+    def __init__(self, finder: KeywordFinder, projection: Projection) -> None:
         self.finder = finder
         self.projection = projection
 
     @property
     def width(self) -> int:
-        """Length of a vector."""
-        return int(self.projection.shape[1])
+        """Dimension of a vector."""
+        return int(self.projection.directions.shape[1])
 
     @property
     def fingerprint(self) -> str:
         """A hash of the words and their vectors."""
         spelled = "\n".join(self.finder.terms.tokens.spell())
-        return hashlib.sha256(spelled.encode() + self.projection.tobytes()).hexdigest()
+        return hashlib.sha256(spelled.encode() + self.projection.directions.tobytes()).hexdigest()
 
     def __call__(self, texts: list[str]) -> np.ndarray:
         """Vectors float32 [n, width]; a text of more than one sentence is the sum of theirs."""
@@ -71,23 +81,23 @@ class LightEncoder:
 
     def of_passages(self, passages: Passages, numbers: np.ndarray) -> np.ndarray:
         """Vectors of sentences that are read already, given the numbers of their words."""
-        return np.asarray(self.finder.sentence_rows(passages, numbers) @ self.projection)
+        return np.asarray(self.finder.sentence_rows(passages, numbers) @ self.projection.directions)
 
 
 class TransformerEncoder:
-    """A pre-trained transformer as it is: the mean of a sentence's tokens."""
+    """A pre-trained transformer, frozen: the mean of a sentence's tokens."""
 
     def __init__(self, encoder: TextEncoder) -> None:
         self.encoder = encoder
 
     @property
     def width(self) -> int:
-        """Length of a vector."""
+        """Dimension of a vector."""
         return self.encoder.folder.width
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of all files and of how much of a sentence is read; made once, as files may be large."""
+        """A hash of all files and of the token limit; computed once, as files may be large."""
         parts = [f"{name} {sha256}" for name, sha256 in sorted(self.encoder.folder.hashes().items())]
         return hashlib.sha256("\n".join([f"{self.encoder.longest} tokens", *parts]).encode()).hexdigest()
 
@@ -96,8 +106,8 @@ class TransformerEncoder:
         return self.encoder(texts) if texts else np.zeros((0, self.width), np.float32)
 
 
-def learn_projection(rows: csr_array, width: int, *, seed: int) -> np.ndarray:
-    """The main directions of rows, turned and scaled so that all are equally strong, float32 [columns, width].
+def fit_projection(rows: csr_array, width: int, *, seed: int) -> np.ndarray:
+    """The main directions of rows, rotated and scaled so that all are equally strong, float32 [columns, width].
 
     Power iterations from a random start (N. Halko, P.-G. Martinsson, J. Tropp: Finding structure with randomness,
     2011). There are never more directions than rows or columns.
@@ -105,31 +115,31 @@ def learn_projection(rows: csr_array, width: int, *, seed: int) -> np.ndarray:
     width = min(width, *rows.shape)
     guess = np.random.default_rng(seed).standard_normal((rows.shape[1], width), np.float32)
     columns = csr_array(rows.T)
-    for _ in range(TURNS):
-        seen = _product(rows, guess)
-        # Rows are fewer than columns, so this is where the directions are kept apart.
-        guess = _product(columns, _made_even(seen, seen, 1e-9))
-    directions = _made_even(guess, _product(rows, guess), RIDGE)
+    for _ in range(ITERATIONS):
+        projected = _product(rows, guess)
+        # Rows are fewer than columns, so this is where the directions are made orthogonal.
+        guess = _product(columns, _whitened(projected, projected, 1e-9))
+    directions = _whitened(guess, _product(rows, guess), RIDGE)
     # Of length one on average, so that a sentence's vector is about as long as its row was.
     length = np.sqrt(np.mean(np.square(directions).sum(axis=0)))
     return directions / np.float32(length or 1.0)
 
 
-def _made_even(directions: np.ndarray, seen: np.ndarray, ridge: float) -> np.ndarray:
-    """Directions combined so that what is ``seen`` of them becomes uncorrelated and of length one.
+def _whitened(directions: np.ndarray, projected: np.ndarray, ridge: float) -> np.ndarray:
+    """Directions combined so that the rows ``projected`` on them become uncorrelated and of length one.
 
-    By Cholesky factors, as other decompositions wait for each other's threads on a busy machine, a minute long.
+    By Cholesky factors: the threads of other decompositions wait for each other on a busy machine, up to a minute.
     """
-    wide = seen.astype(np.float64)
+    wide = projected.astype(np.float64)
     products = wide.T @ wide
     mean = np.trace(products) / len(products)
     products[np.diag_indices_from(products)] += ridge * mean + np.finfo(np.float64).tiny
-    even = solve_triangular(np.linalg.cholesky(products), directions.T.astype(np.float64), lower=True)
-    return np.ascontiguousarray(even.T, np.float32)
+    white = solve_triangular(np.linalg.cholesky(products), directions.T.astype(np.float64), lower=True)
+    return np.ascontiguousarray(white.T, np.float32)
 
 
 def sampled(texts: Sequence[str]) -> Sequence[str]:
-    """The texts that a projection is learnt from: at even distances, no more than ``SAMPLE``."""
+    """The texts that a projection is fitted to: at even distances, no more than ``SAMPLE``."""
     step = -(-len(texts) // SAMPLE) or 1
     return texts[::step]
 

@@ -1,100 +1,80 @@
-"""GNN-XML (Zong and Sun, 2020) as a system: keyword graphs, clusters of labels, rankers within clusters."""
+"""GNN-XML (Zong and Sun, 2020) as a system: keyword graphs, label clusters, rankers within clusters."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
+from scipy.sparse import csr_array
 
 from longtail.errors import ModelIntegrityError
 from longtail.run import Run
-from longtail.storage import VerifiedFolder, write_arrays
+from longtail.shortlist.candidate_features import EncodedDocuments
+from longtail.storage import VerifiedFolder, read_json, write_json
 from longtail.systems.base import Capabilities, System
-from longtail.systems.common.label_texts import LabelTexts
-from longtail.systems.common.needs_torch import needs_torch
-from longtail.systems.common.prior import Prior
-from longtail.systems.common.witness import Witness
 from longtail.systems.gnnxml.config import GnnxmlConfig
 from longtail.systems.gnnxml.documents import DocumentGraphs
-from longtail.systems.gnnxml.folded import Folded, Queries
-from longtail.systems.gnnxml.packing import Packed, unit_sums
-from longtail.systems.gnnxml.rankers import Rankers
-from longtail.systems.gnnxml.weights import Weights
+from longtail.systems.gnnxml.packing import Packed
+from longtail.systems.gnnxml.predict import FEATURES, EncodedGraphs, Predictor
+from longtail.text.feature_store import FeatureStore
+from longtail.text.shared_features import FeatureReader, FeatureWriter
 from longtail.text.tfidf import TfidfFeatures
-from longtail.types import Dataset, Documents, TopK
+from longtail.training.needs_torch import needs_torch
+from longtail.types import Dataset, Documents, Edges
 
 
 class Gnnxml(System):
-    """Long documents: each is a graph of its keywords, and labels are found cluster by cluster."""
+    """Long documents: each is a graph of its keywords, and labels are ranked within clusters."""
 
     name: ClassVar[str] = "gnnxml"
-    capabilities: ClassVar[Capabilities] = Capabilities(label_text=True, validation=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(validation=True, probabilities=True)
+    candidate_features: ClassVar[tuple[str, ...]] = FEATURES
+    typical_ms: ClassVar[float] = 3.0
     Config = GnnxmlConfig
 
     config: GnnxmlConfig
     features_: TfidfFeatures
     documents_: DocumentGraphs
-    folded_: Folded
-    witness_: Witness | None
-    _prior: Prior | None = None
+    predictor_: Predictor
 
-    def _fit(self, train: Dataset, valid: Dataset | None, run: Run) -> None:
+    def _fit(self, train: Dataset, valid: Dataset | None, run: Run, store: FeatureStore) -> None:
         with needs_torch("training 'gnnxml'"):
-            from longtail.systems.gnnxml.learning import learn
+            from longtail.systems.gnnxml.train import train as train_parts
 
-        trained = learn(train, valid, self.config, run)
-        assert trained.rows.features is not None
-        self.features_, self.documents_ = trained.rows.features, trained.documents
-        self.folded_, self.witness_ = trained.folded, trained.witness
-        self._prior = None
+        trained = train_parts(train, valid, self.config, run, store)
+        self.features_, self.documents_ = trained.features, trained.documents
+        self.predictor_ = trained.predictor
 
-    def _predict_batch(self, documents: Documents, k: int) -> TopK:
-        queries = self._queries(documents)
-        top = self.folded_(queries).top_k(k)
-        unknown = (np.diff(queries.X.indptr) == 0) & ~queries.embeddings.any(axis=1)
-        if not unknown.any():
-            return top
-        prior = self._prior = self._prior or Prior(self.label_counts_, self.facts_.documents)
-        return prior.where(unknown, top)
-
-    def _queries(self, documents: Documents) -> Queries:
-        texts = documents.joined(self.config.fields)
-        graphs, features = self.documents_.graphs(texts)
+    def _encode(
+        self,
+        documents: Documents,
+        store: FeatureStore,
+        *,
+        revealed: csr_array | None = None,
+        edges: Edges | None = None,
+    ) -> EncodedDocuments:
+        graphs, features = self.documents_.graphs(store.texts(self.config.fields))
         packed = Packed.of(graphs, features, weighted=self.config.network.edge_weights)
-        X = self.features_.transform(texts)
-        linear = None if self.witness_ is None else self.witness_(Documents.from_features(X))
-        return Queries(X, packed, unit_sums(graphs.documents, features), linear)
+        return EncodedGraphs(self.predictor_, store.tfidf(self.features_, self.config.fields), packed)
 
-    def _save_parts(self, folder: Path) -> None:
-        (folder / "features").mkdir()
-        self.features_.save(folder / "features")
-        (folder / "documents").mkdir()
+    def _save_parts(self, folder: Path, features: FeatureWriter) -> None:
+        write_json(folder / "gnnxml.json", {"features": features.save(self.features_)})
         self.documents_.save(folder / "documents")
-        if self.witness_ is not None:
-            self.witness_.save(folder / "linear")
-        write_arrays(folder / "label-texts.safetensors", self.folded_.texts.arrays())
-        write_arrays(folder / "weights.safetensors", self.folded_.weights.arrays())
-        write_arrays(folder / "rankers.safetensors", self.folded_.rankers.arrays())
+        self.predictor_.save(folder)
 
-    def _load_parts(self, folder: VerifiedFolder) -> None:
-        text, documents = folder.sub("features"), folder.sub("documents")
-        if text is None or documents is None:
-            raise ModelIntegrityError(f"{folder.root}: the text features or keyword graphs are missing")
-        self.features_ = TfidfFeatures.load(text)
+    def _load_parts(self, folder: VerifiedFolder, features: FeatureReader) -> None:
+        parts = read_json(folder.path("gnnxml.json"))
+        documents = folder.sub("documents")
+        if not isinstance(parts, dict) or documents is None:
+            raise ModelIntegrityError(
+                f"{folder.root}: the names of text features or the keyword graphs are missing"
+            )
+        self.features_ = features.load(parts.get("features"))
         self.documents_ = DocumentGraphs.load(documents)
-        n_labels, n_words, width = len(self.labels_), self.features_.n_columns, self.documents_.width
-        weights = Weights.load(
-            folder.path("weights.safetensors"), self.config.network, width=width, n_labels=n_labels
+        self.predictor_ = Predictor.load(
+            folder,
+            self.config,
+            n_labels=len(self.labels_),
+            n_words=self.features_.n_columns,
+            width=self.documents_.width,
         )
-        rankers = Rankers.load(
-            folder.path("rankers.safetensors"),
-            n_features=n_words + (width if self.config.ranker.embedding else 0),
-            clusters=weights.clusters,
-        )
-        texts = LabelTexts.load(folder.path("label-texts.safetensors"), n_tokens=n_words, n_labels=n_labels)
-        self.witness_ = Witness.load(folder.sub("linear"), self.labels_)
-        if self.witness_ is not None and self.witness_.tree.width_ != n_words:
-            raise ModelIntegrityError(f"{folder.root}: the linear tree has other features than the rankers")
-        self.folded_ = Folded(weights, rankers, texts, self.config, n_words=n_words, width=width)
-        self._prior = None

@@ -1,1 +1,1 @@
-"""GUDN: label texts guide an encoder while it learns, and are not needed afterwards."""
+"""GUDN: label texts guide the training of an encoder, and are not read in prediction."""

@@ -1,38 +1,39 @@
-"""Settings of GUDN; every ablation of the paper's tables 3 and 4 is one of them."""
+"""Settings of GUDN; every ablation of the paper's Tables 3 and 4 is one of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
+from longtail.config import at_least_one, at_least_zero
 from longtail.errors import ConfigError
 from longtail.systems.base import SystemConfig
-from longtail.systems.common.settings import at_least_one, at_least_zero, shares
 from longtail.text.config import TextConfig
 from longtail.training.train_config import TrainConfig
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EncoderConfig:
-    """The feature extractor (Sec. 3.2), one for texts and label texts."""
+    """The feature extractor (Sec. 3.2), shared by texts and label texts."""
 
     name: str = "minilm"
-    """A pre-trained encoder: its folder, or a name."""
+    """A pre-trained encoder: its folder, or a name. paper: BERT with 12 layers of width 768."""
     tokens: int = 128
-    """Tokens of a text that are read (512 is the paper's)."""
+    """Tokens per text that are read. paper: 512."""
     layers: int = 10
-    """Layers whose [CLS] make the features, from the last one; all where there are fewer."""
+    """Last layers whose [CLS] states are concatenated to the features; all where there are fewer. paper: 10."""
     dropout: float = 0.0
-    """All dropout within the encoder; it makes a step twice as slow without a graphics card."""
+    """Dropout rate inside the encoder; above 0 a training step takes twice as long on a CPU. paper: 0.1."""
     feature_dropout: float = 0.5
-    """Share of the features that a training step leaves out."""
+    """Dropout rate of the features. paper: 0.5."""
     frozen: int | Literal["auto"] | None = "auto"
-    """Layers that stay as they are, with the embeddings below them; none: everything learns; auto: all but the last
-    two without a graphics card, none with one."""
+    """Lower layers that are not trained, the embeddings included; none: everything is trained; auto: all but the
+    last two layers on a CPU, none on a GPU. paper: none."""
     cache: Literal["none", "float16", "float32"] = "float16"
-    """How the states of texts in frozen layers are kept on the disk while it learns; none: computed each time."""
+    """Precision of the cache on disk that holds the outputs of frozen layers during training; none: no cache."""
     layer_decay: float = 1.0
-    """Each layer learns at this share of the rate of the one above it."""
+    """The learning rate of a layer is this share of that of the layer above it. paper: 1."""
 
     def __post_init__(self) -> None:
         at_least_one(self, "layers")
@@ -49,24 +50,25 @@ class EncoderConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GuideConfig:
-    """The guide network (Sec. 3.3), which is there in training only."""
+    """The guide network (Sec. 3.3), which exists in training only."""
 
     feature: bool = True
-    """The feature guide: features of a text and of its labels are drawn together (GUD-F)."""
+    """The feature guide (GUD-F): the distance between the features of a text and of its labels is minimised."""
     link: bool = True
-    """The link guide: labels are told from label features (GUD-L)."""
+    """The link guide (GUD-L): the labels are classified from their own features."""
     labels: Literal["text", "one-hot"] = "text"
-    """What label features are made of: the encoder reads label texts, or each label has a vector (table 4)."""
+    """Source of label features: the encoder reads label texts, or each label has a trained vector (Table 4)."""
     tokens: int = 32
-    """Tokens of a document's label texts that are read in an epoch (512 is the paper's)."""
+    """Tokens of a document's concatenated label texts that are read per epoch. paper: 512."""
     feature_space: Literal["concat", "pooled"] = "concat"
-    """What the feature guide compares: all features (the paper's), or those of the last layer (published code)."""
+    """Features that the feature guide compares: those of all layers, or of the last one (published code).
+    paper: concat."""
     distance: Literal["mean", "sum"] = "mean"
-    """Squared distances are averaged over the features, or added up (the paper's)."""
+    """Squared differences are averaged over the features, or summed. paper: sum."""
     stop_gradient: Literal["none", "label"] = "none"
-    """label: texts are drawn to label texts, but not the other way round."""
+    """label: the feature guide has no gradient for label features, so only texts move. paper: none."""
     share_classifier: bool = True
-    """One classifier tells labels from texts and from label features; false: the link guide has its own."""
+    """The ranking classifier also serves the link guide; false: the link guide has a classifier of its own."""
 
     def __post_init__(self) -> None:
         if self.tokens < 3:
@@ -80,18 +82,18 @@ class GuideConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClusterConfig:
-    """Dynamic negative sampling (Sec. 3.4)."""
+    """Label clusters and dynamic negative sampling (Sec. 3.4)."""
 
     above: int = 100_000
-    """With more labels than this, those of the best clusters are ranked; with fewer, all labels."""
+    """With more labels than this, only the labels of the best clusters are ranked; otherwise all labels."""
     size: int = 64
-    """Labels of a cluster."""
+    """Labels per cluster, about."""
     beam: int = 32
-    """b, clusters whose labels are ranked."""
+    """b, clusters per document whose labels are ranked in prediction."""
     training_beam: int = 4
-    """The same in training; the clusters of right labels are always in."""
+    """The same in training, where the clusters of positive labels are always added."""
     negatives: int | None = 4000
-    """Wrong labels of a batch at most, drawn at random and weighed up; none: all (the paper's)."""
+    """Negative labels per batch at most, sampled at random and weighted accordingly; none: all. paper: none."""
 
     def __post_init__(self) -> None:
         at_least_one(self, "size", "beam", "training_beam")
@@ -114,43 +116,43 @@ def _stage() -> TrainConfig:
     )
 
 
+ENSEMBLE = (
+    "the learned combination of scores is the system 'ensemble' now: "
+    "train --system ensemble --set members=linear,lexical,gudn"
+)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GudnConfig(SystemConfig):
     """Settings of GUDN."""
+
+    renamed: ClassVar[Mapping[str, str]] = {
+        "score": f"the score is always that of the ranking classifier (score=classifier before), and {ENSEMBLE}",
+        "shortlist": ENSEMBLE,
+        "lexical": ENSEMBLE,
+        "linear": ENSEMBLE,
+        "balance": ENSEMBLE,
+    }
 
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     """The feature extractor."""
     guide: GuideConfig = field(default_factory=GuideConfig)
     """The guide network."""
     width: int | None = 512
-    """Length of a label's vector, which features are mapped to; none: that of the features (the paper's)."""
+    """Dimension of label vectors, to which features are projected; none: that of the features. paper: none."""
     clusters: ClusterConfig = field(default_factory=ClusterConfig)
     """Which labels are ranked."""
     loss: Literal["bce", "grank"] = "bce"
-    """What the ranking classifier and the link guide minimise."""
-    score: Literal["classifier", "learnt"] = "learnt"
-    """classifier: the ranking classifier alone (the paper's); learnt: a weighted sum of all that is known of a
-    label, with weights by label frequency from validation data."""
-    shortlist: int = 200
-    """Labels of highest score that the learnt score looks at."""
-    lexical: int = 50
-    """Labels of the most alike text that join them (score learnt); 0: label texts are not read in prediction."""
-    linear: bool = True
-    """A linear label tree as one more witness of the learnt score (our addition)."""
-    balance: float = 0.6
-    """What the learnt score cares for: 0 every right label alike, 1 rare ones by their inverse propensity."""
+    """Loss of the ranking classifier and of the link guide. paper: bce."""
     text: TextConfig = field(default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True))
-    """Bags of tokens that clusters are made of, and that likeness of texts is measured by."""
+    """TF-IDF features that labels are clustered by; unused where all labels are ranked."""
     head_rate: float = 10.0
-    """How much faster than the encoder what stands on top of it learns."""
+    """The learning rate of the layers above the encoder, as a multiple of train.lr. paper: 1."""
     train: TrainConfig = field(default_factory=_stage)
-    """How long and how fast it learns; row_lr is that of label vectors."""
+    """Epochs and learning rates; row_lr is that of label vectors."""
 
     def __post_init__(self) -> None:
         SystemConfig.__post_init__(self)
-        shares(self, "balance")
-        at_least_zero(self, "lexical")
-        at_least_one(self, "shortlist")
         if self.width is not None:
             at_least_one(self, "width")
         if self.head_rate <= 0:

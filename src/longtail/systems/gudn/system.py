@@ -1,128 +1,94 @@
-"""GUDN (Wang et al., 2022) as a system: label texts guide the encoder in training, and only then."""
+"""GUDN (Wang et al., 2022) as a system: label texts guide the encoder in training, and only there."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
+from scipy.sparse import csr_array
 
-from longtail.errors import ModelIntegrityError
 from longtail.evaluation.insight import Insight
 from longtail.run import Run
-from longtail.storage import VerifiedFolder, checks, read_arrays, write_arrays
+from longtail.storage import VerifiedFolder, read_arrays, write_arrays
 from longtail.systems.base import Capabilities, System
-from longtail.systems.common.label_texts import LabelTexts
-from longtail.systems.common.needs_torch import needs_torch
-from longtail.systems.common.prior import Prior
-from longtail.systems.common.witness import Witness
 from longtail.systems.gudn.config import GudnConfig
-from longtail.systems.gudn.folded import Folded, Others
-from longtail.systems.gudn.semantics import label_semantics
-from longtail.systems.gudn.weights import Weights
+from longtail.systems.gudn.label_names import LabelNames
+from longtail.systems.gudn.predict import FEATURES, EncodedTexts, Predictor, Weights
+from longtail.text.feature_store import FeatureStore
 from longtail.text.pretrained import EncoderFolder
+from longtail.text.shared_features import FeatureReader, FeatureWriter
 from longtail.text.subwords import Subwords
-from longtail.text.tfidf import TfidfFeatures
-from longtail.types import Dataset, Documents, TopK
+from longtail.training.needs_torch import needs_torch
+from longtail.types import Dataset, Documents, Edges
 
 if TYPE_CHECKING:
-    from longtail.systems.encoder_comparison import Comparison
-    from longtail.systems.gudn.reader import Reader
+    from longtail.systems.gudn.text_encoder import TextEncoder
+    from longtail.training.encoder_comparison import Comparison
+
+ENCODER, WEIGHTS, NAMES = "encoder.safetensors", "weights.safetensors", "label-names.safetensors"
 
 
 class Gudn(System):
-    """Labels with telling names, and a pre-trained encoder that learns from them what documents are about."""
+    """A pre-trained encoder, fine-tuned under the guidance of label texts: for labels with meaningful names."""
 
     name: ClassVar[str] = "gudn"
-    capabilities: ClassVar[Capabilities] = Capabilities(label_text=True, validation=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(label_text=True, validation=True, probabilities=True)
+    candidate_features: ClassVar[tuple[str, ...]] = FEATURES
     Config = GudnConfig
 
     config: GudnConfig
-    reader_: Reader
-    folded_: Folded
-    features_: TfidfFeatures | None
-    texts_: LabelTexts | None
-    witness_: Witness | None
-    meaningful_: np.ndarray
-    _prior: Prior | None = None
+    encoder_: TextEncoder
+    predictor_: Predictor
+    names_: LabelNames
 
-    def _fit(self, train: Dataset, valid: Dataset | None, run: Run) -> None:
+    def _fit(self, train: Dataset, valid: Dataset | None, run: Run, store: FeatureStore) -> None:
         with needs_torch("training 'gudn'", "encoders"):
-            from longtail.systems.gudn.learning import learn
+            from longtail.systems.gudn.train import fit
 
-        trained = learn(train, valid, self.config, run)
-        self.reader_, self.folded_ = trained.reader, trained.folded
-        self.features_, self.texts_ = trained.features, trained.texts
-        self.witness_, self.meaningful_ = trained.witness, trained.meaningful
-        self._prior = None
+        trained = fit(train, valid, self.config, run, store)
+        self.encoder_, self.predictor_, self.names_ = trained.encoder, trained.predictor, trained.names
 
-    def _predict_batch(self, documents: Documents, k: int) -> TopK:
-        texts = documents.joined(self.config.fields)
-        features, known = self.reader_(texts)
-        X = None if self.features_ is None else self.features_.transform(texts)
-        linear = None if self.witness_ is None else self.witness_(documents)
-        top = self.folded_(features, Others(X, self.texts_, linear), k).top_k(k)
-        if known.all():
-            return top
-        prior = self._prior = self._prior or Prior(self.label_counts_, self.facts_.documents)
-        return prior.where(~known, top)
+    def _encode(
+        self,
+        documents: Documents,
+        store: FeatureStore,
+        *,
+        revealed: csr_array | None = None,
+        edges: Edges | None = None,
+    ) -> EncodedTexts:
+        tokens = store.tokens(self.encoder_.subwords, self.config.fields)
+        return EncodedTexts(self.encoder_(tokens), self.encoder_.readable(tokens), self.predictor_)
 
     def insights(self) -> list[Insight]:
-        """How many label names mean something, which the guide lives on."""
+        """How many label names are meaningful, which the guide depends on."""
         self._check_fitted()
-        return [label_semantics(self.meaningful_, self.label_counts_)]
+        return [self.names_.insight(self.label_counts_)]
 
     def export_encoders(self) -> list[Comparison]:
-        """Have them run in ONNX Runtime."""
-        from longtail.systems.common.encoder_export import EncoderInUse, to_graphs
+        """Have the encoder run in ONNX Runtime."""
+        from longtail.training.encoder_export import EncoderInUse, to_graphs
 
         self._check_fitted()
-        return to_graphs([EncoderInUse(self.reader_.pooled, self.reader_.subwords)], self.labels_)
+        return to_graphs([EncoderInUse(self.encoder_.pooled, self.encoder_.subwords)], self.labels_)
 
-    def _save_parts(self, folder: Path) -> None:
-        encoder = self.reader_.encoder
+    def _save_parts(self, folder: Path, features: FeatureWriter) -> None:
+        encoder = self.encoder_.encoder
         encoder.folder.save(folder / "encoder", weights=False)
-        write_arrays(folder / "encoder.safetensors", encoder.arrays())
-        self.reader_.pooled.save_graph(folder)
-        write_arrays(folder / "weights.safetensors", self.folded_.weights.arrays())
-        write_arrays(folder / "label-names.safetensors", {"meaningful": self.meaningful_.astype(np.uint8)})
-        if self.texts_ is not None and self.features_ is not None:
-            (folder / "features").mkdir()
-            self.features_.save(folder / "features")
-            write_arrays(folder / "label-texts.safetensors", self.texts_.arrays())
-        if self.witness_ is not None:
-            self.witness_.save(folder / "linear")
+        write_arrays(folder / ENCODER, encoder.stored_arrays())
+        self.encoder_.pooled.save_graph(folder)
+        self.predictor_.weights.save(folder / WEIGHTS)
+        self.names_.save(folder / NAMES)
 
-    def _load_parts(self, folder: VerifiedFolder) -> None:
+    def _load_parts(self, folder: VerifiedFolder, features: FeatureReader) -> None:
         with needs_torch("a model of 'gudn'", "encoders"):
             from longtail.blocks.transformer import Transformer
-            from longtail.systems.gudn.reader import Reader
+            from longtail.systems.gudn.text_encoder import TextEncoder
 
         config, n_labels = self.config, len(self.labels_)
         files = EncoderFolder.load(folder.sub("encoder"))
-        encoder = Transformer.from_arrays(files, read_arrays(folder.path("encoder.safetensors")))
-        self.reader_ = Reader(encoder, Subwords(files, config.encoder.tokens), config.encoder.layers)
-        self.reader_.pooled.load_graph(folder)
-        path = folder.path("weights.safetensors")
-        weights = Weights.load(path, n_labels=n_labels, n_features=self.reader_.n_features)
-        self.folded_ = Folded(weights, config)
-        path = folder.path("label-names.safetensors")
-        with checks.of_file(path):
-            found = checks.named(read_arrays(path), "meaningful", "which label names mean something")
-            self.meaningful_ = checks.vector(found, np.uint8, "'meaningful'", size=n_labels).astype(bool)
-        self._load_label_texts(folder)
-        self.witness_ = Witness.load(folder.sub("linear"), self.labels_)
-
-    def _load_label_texts(self, folder: VerifiedFolder) -> None:
-        self.features_, self.texts_ = None, None
-        if "label-texts.safetensors" not in folder:
-            return
-        text = folder.sub("features")
-        if text is None:
-            raise ModelIntegrityError(f"{folder.root}: the text features are missing")
-        self.features_ = TfidfFeatures.load(text)
-        self.texts_ = LabelTexts.load(
-            folder.path("label-texts.safetensors"),
-            n_tokens=self.features_.n_columns,
-            n_labels=len(self.labels_),
-        )
+        encoder = Transformer.from_arrays(files, read_arrays(folder.path(ENCODER)))
+        self.encoder_ = TextEncoder(encoder, Subwords(files, config.encoder.tokens), config.encoder.layers)
+        self.encoder_.pooled.load_graph(folder)
+        weights = Weights.load(folder.path(WEIGHTS), labels=n_labels, features=self.encoder_.n_features)
+        self.predictor_ = Predictor(weights, self.label_counts_ > 0, config.clusters.beam)
+        self.names_ = LabelNames.load(folder.path(NAMES), labels=n_labels)

@@ -1,4 +1,4 @@
-"""Margins to probabilities: GRank only orders the labels of a document, validation data say how sure that is."""
+"""Margins to probabilities: GRank only orders the labels of a document, so validation data calibrate its scores."""
 
 from __future__ import annotations
 
@@ -7,75 +7,83 @@ from typing import Literal
 
 import numpy as np
 
-from longtail.systems.common.fusion import sigmoid
+from longtail.errors import ModelIntegrityError
+from longtail.shortlist.scoring import sigmoid
+from longtail.storage.schema import ArraySet, array
 
 ROUNDS = 50
+"""Steps of Newton's method at most."""
 BINS = 1000
-"""Groups of alike margins that isotonic regression looks at."""
+"""Groups of margins of equal size that isotonic regression is fitted on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Calibrator:
-    """A rising curve through knots; between and beyond them, it keeps on rising a little.
+@dataclass(frozen=True, slots=True, eq=False)
+class Calibrator(ArraySet):
+    """A rising curve from margins to probabilities.
 
-    Shapes:
-        margins, probabilities float32 [knots]: none for Platt's curve, whose slope and start are ``line``
+    Platt scaling: sigmoid(slope * margin + intercept), with ``line`` = (slope, intercept) and no knots.
+    Isotonic regression: linear interpolation between the knots (``margins``, ``probabilities``).
     """
 
-    line: np.ndarray
-    margins: np.ndarray
-    probabilities: np.ndarray
+    line: np.ndarray = array("float32", 2)
+    margins: np.ndarray = array("float32", "knots")
+    probabilities: np.ndarray = array("float32", "knots", low=0, high=1)
 
     @classmethod
-    def untaught(cls) -> Calibrator:
-        """The logistic curve as it is."""
+    def logistic(cls) -> Calibrator:
+        """The logistic function."""
         return cls(np.array([1.0, 0.0], np.float32), np.empty(0, np.float32), np.empty(0, np.float32))
 
     @classmethod
-    def taught(
-        cls, margins: np.ndarray, right: np.ndarray, kind: Literal["none", "platt", "isotonic"]
+    def fit(
+        cls, margins: np.ndarray, positive: np.ndarray, kind: Literal["none", "platt", "isotonic"]
     ) -> Calibrator:
-        """From margins of candidates and whether they are right [entries]."""
-        if kind == "none" or not right.any() or right.all():
-            return cls.untaught()
+        """From margins of candidates and whether they are positive labels [entries]."""
+        if kind == "none" or not positive.any() or positive.all():
+            return cls.logistic()
         if kind == "platt":
-            return cls(_platt(margins, right), np.empty(0, np.float32), np.empty(0, np.float32))
-        return cls(np.array([1.0, 0.0], np.float32), *_isotonic(margins, right))
+            return cls(_platt(margins, positive), np.empty(0, np.float32), np.empty(0, np.float32))
+        return cls(np.array([1.0, 0.0], np.float32), *_isotonic(margins, positive))
 
     def __call__(self, margins: np.ndarray) -> np.ndarray:
-        """Probabilities float32 [entries]; of two margins the higher one never has the lower probability."""
+        """Probabilities float32 [entries]; a higher margin never has a lower probability."""
         if not len(self.margins):
             return sigmoid(self.line[0] * margins + self.line[1])
         steps = np.interp(margins, self.margins, self.probabilities)
-        # Flat pieces would make ties of what has an order.
+        # Flat pieces would make ties of different margins.
         return np.asarray(0.9999 * steps + 0.0001 * sigmoid(margins), np.float32)
 
+    def check_relations(self) -> None:
+        """The curve rises."""
+        if self.line[0] <= 0 or (np.diff(self.margins) < 0).any() or (np.diff(self.probabilities) < 0).any():
+            raise ModelIntegrityError("the calibration curve must rise")
 
-def _platt(margins: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Slope and start of logistic regression, by Newton's method on margins of unit spread."""
-    x, y = margins.astype(np.float64), right.astype(np.float64)
+
+def _platt(margins: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    """Slope and intercept of logistic regression, by Newton's method on standardised margins."""
+    x, y = margins.astype(np.float64), positive.astype(np.float64)
     centre, spread = x.mean(), x.std() + 1e-6
     x = (x - centre) / spread
-    slope, start = 0.0, float(np.log(y.mean() / (1 - y.mean())))
+    slope, intercept = 0.0, float(np.log(y.mean() / (1 - y.mean())))
     for _ in range(ROUNDS):
-        p = 1 / (1 + np.exp(-np.clip(slope * x + start, -30, 30)))
+        p = 1 / (1 + np.exp(-np.clip(slope * x + intercept, -30, 30)))
         w = p * (1 - p) + 1e-9
         gradient = np.array([((p - y) * x).mean() + 1e-6 * slope, (p - y).mean()])
         hessian = np.array([[(w * x * x).mean() + 1e-6, (w * x).mean()], [(w * x).mean(), w.mean()]])
         step = np.linalg.solve(hessian, gradient)
         # A full step may overshoot where classes are nearly separate.
         step *= min(1.0, 2.0 / (np.abs(step).max() + 1e-12))
-        slope, start = slope - step[0], start - step[1]
+        slope, intercept = slope - step[0], intercept - step[1]
         if np.abs(step).max() < 1e-8:
             break
     slope = max(slope, 1e-3)
-    return np.array([slope / spread, start - slope * centre / spread], np.float32)
+    return np.array([slope / spread, intercept - slope * centre / spread], np.float32)
 
 
-def _isotonic(margins: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pool adjacent violators over groups of alike margins."""
+def _isotonic(margins: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pool adjacent violators over groups of margins."""
     order = np.argsort(margins, kind="stable")
-    x, y = margins[order].astype(np.float64), right[order].astype(np.float64)
+    x, y = margins[order].astype(np.float64), positive[order].astype(np.float64)
     pools: list[tuple[float, float, float]] = []
     for xs, ys in zip(np.array_split(x, BINS), np.array_split(y, BINS), strict=True):
         if not len(xs):
@@ -83,13 +91,8 @@ def _isotonic(margins: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.nd
         mean, share, size = xs.mean(), ys.mean(), float(len(xs))
         while pools and pools[-1][1] >= share:
             m, s, n = pools.pop()
-            mean, share, size = (
-                (m * n + mean * size) / (n + size),
-                (s * n + share * size) / (n + size),
-                n + size,
-            )
+            total = n + size
+            mean, share, size = (m * n + mean * size) / total, (s * n + share * size) / total, total
         pools.append((mean, share, size))
-    return (
-        np.array([pool[0] for pool in pools], np.float32),
-        np.array([pool[1] for pool in pools], np.float32),
-    )
+    means, shares, _ = np.array(pools, np.float32).T.copy()
+    return means, shares

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
+from longtail.config import at_least_one, at_least_zero, shares
 from longtail.errors import ConfigError
 from longtail.systems.base import SystemConfig
-from longtail.systems.common.settings import at_least_one, at_least_zero, shares
 from longtail.text.config import TextConfig
+from longtail.training.sampled_negatives import Scope
 from longtail.training.train_config import TrainConfig
+
+Combine = Literal["zscore", "softmax"]
+"""How the scores of several models are made comparable before they are averaged."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -17,25 +21,27 @@ class EncoderConfig:
     """The text encoder (Sec. III.B)."""
 
     names: tuple[str, ...] = ("minilm",)
-    """Pre-trained encoders, each a folder or a name; several make an ensemble."""
+    """Pre-trained encoders, each a folder or a name. One model is trained per encoder; their scores are combined.
+    paper: bert-base-uncased, roberta-base and xlnet-base-cased on small data."""
     tokens: int = 128
-    """Tokens of a text that are read."""
+    """Tokens per text that are read. paper: 512 on small data, 128 or 256 on large data."""
     layers: int = 5
-    """Layers whose [CLS] make the document's vector, from the last one; all where there are fewer."""
+    """Layers, from the last one, whose [CLS] states are concatenated to the document vector. paper: 5."""
     dropout: float = 0.0
-    """All dropout within the encoder; it makes a step twice as slow without a graphics card."""
+    """Dropout rate within the encoder; above 0, a training step without a graphics card takes twice as long."""
     pooled_dropout: float = 0.1
-    """Share of the document's vector that a training step leaves out."""
+    """Dropout rate of the document vector."""
     frozen: int | Literal["auto"] | None = "auto"
-    """Layers that stay as they are, with the embeddings below them; none: everything learns; auto: all of them
-    without a graphics card, none with one."""
+    """Lower layers that are not trained, with the embeddings below them; none: everything is trained; auto: all
+    layers are frozen without a graphics card, none with one. paper: none."""
     cache: Literal["none", "float16", "float32"] = "float16"
-    """How the states of frozen layers are kept on the disk while it learns; none: computed at each step."""
+    """Precision of the cached states of frozen layers, on the disk during training; none: computed at each step."""
     keep: Literal["copy", "reference"] = "copy"
-    """How a model has an encoder of which all layers are frozen: copy: in itself; reference: by name and sha256, so
-    that it must stay in place. One that learnt is always in the model, and so is one with frozen auto."""
+    """How a model folder keeps an encoder of which all layers are frozen: copy: its weights, rounded to float16;
+    reference: name and sha256, so that the encoder must stay in place. A trained encoder is always copied, and so
+    is one with frozen auto."""
     layer_decay: float = 1.0
-    """Each layer learns at this share of the rate of the one above it."""
+    """Learning rate of a layer as a share of that of the layer above it."""
 
     def __post_init__(self) -> None:
         at_least_one(self, "layers")
@@ -51,21 +57,27 @@ class EncoderConfig:
         if not 0 < self.layer_decay <= 1:
             raise ConfigError(f"'layer_decay' must be above 0 and at most 1, not {self.layer_decay}")
 
+    def by_reference(self, layers: int) -> bool:
+        """Whether a model folder refers to an encoder of so many layers instead of copying it."""
+        # What auto means depends on the machine that trains: a reference could lose trained weights.
+        return self.keep == "reference" and isinstance(self.frozen, int) and self.frozen >= layers
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClusterConfig:
     """The retrieving stage (Sec. III.D)."""
 
     size: int | None = None
-    """C, labels of a cluster; 1: no clusters, all labels are ranked; none: 1 with few labels, else 64."""
+    """C, labels per cluster; 1: no clusters, all labels are ranked; none: 1 with few labels, else 64.
+    paper: 1 on small data, 60 or 80 on large data."""
     exact_below: int = 8000
     """With fewer labels than this, size none means 1."""
     beam: int = 32
-    """K_c, clusters whose labels are ranked."""
+    """K_c, clusters per document whose labels are ranked. paper: 32."""
     training_beam: int = 4
-    """The same in training; the clusters of right labels are always in (the paper's is that of prediction)."""
+    """The same in training; clusters of positive labels are added. paper: 32."""
     clusterings: int = 1
-    """Models with clusters of their own that are combined (3 is the paper's on large data)."""
+    """Models per encoder, each with a clustering of its own, whose scores are combined. paper: 3 on large data."""
 
     def __post_init__(self) -> None:
         at_least_one(self, "beam", "training_beam", "clusterings")
@@ -85,29 +97,32 @@ class LabelConfig:
     """The representation of a label (Sec. III.E)."""
 
     width: int = 256
-    """d, length of the identity embedding, and of the text's."""
+    """d, dimension of the identity embedding and of the text embedding. paper: 512 on small data, 128 on large."""
     text: bool = True
     """Whether label texts are part of the representation (label features)."""
     weights: Literal["tfidf", "mean"] = "tfidf"
-    """How the tokens of a text are weighed; mean is the paper's."""
+    """Weights of the tokens of a text. paper: mean."""
     bag: bool = True
-    """The tokens of a document join its vector with the embeddings that label texts have (our addition)."""
-    shrink: float = 2.0
-    """The identity of a label of n documents counts n / (n + shrink); 0: all alike (the paper's)."""
+    """Add the token embeddings of label texts, averaged over the document's tokens, to the document vector.
+    paper: false."""
+    shrinkage: float = 2.0
+    """The identity embedding of a label of n documents is multiplied with n / (n + shrinkage), if the label has a
+    text. paper: 0."""
 
     def __post_init__(self) -> None:
         at_least_one(self, "width")
-        at_least_zero(self, "shrink")
+        at_least_zero(self, "shrinkage")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NegativesConfig:
-    """Which wrong labels a document is ranked against."""
+    """Which negative labels a document is ranked against in training."""
 
-    scope: Literal["batch", "own"] = "batch"
-    """own: labels of the document's own clusters (the paper's); batch: those of all documents of the batch."""
+    scope: Scope = "batch"
+    """batch: labels of the clusters of all documents of the batch; document: those of the document's own clusters.
+    paper: document."""
     most: int | None = 4000
-    """Wrong labels of a batch at most, drawn at random and weighed up; none: all (the paper's)."""
+    """Sampled negatives per batch at most, with a correction for the sampling; none: all. paper: none."""
 
     def __post_init__(self) -> None:
         if self.most is not None:
@@ -127,9 +142,24 @@ def _stage() -> TrainConfig:
     )
 
 
+LEARNED_SCORE = (
+    "the score is that of the network; the learned combination of scores is the system 'ensemble' now: "
+    "train --system ensemble --set members=linear,lexical,xgrank"
+)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class XgrankConfig(SystemConfig):
     """Settings of X-GRank."""
+
+    renamed: ClassVar[dict[str, str]] = {
+        "labels.shrink": "labels.shrinkage",
+        "score": LEARNED_SCORE,
+        "lexical": LEARNED_SCORE,
+        "linear": LEARNED_SCORE,
+        "balance": LEARNED_SCORE,
+        "shortlist": "all labels of the best clusters are ranked: 'clusters.beam' is the number of clusters",
+    }
 
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     """The text encoder."""
@@ -138,39 +168,28 @@ class XgrankConfig(SystemConfig):
     labels: LabelConfig = field(default_factory=LabelConfig)
     """The representation of a label."""
     negatives: NegativesConfig = field(default_factory=NegativesConfig)
-    """Which wrong labels a document learns from."""
+    """Which negative labels a document is ranked against in training."""
     loss: Literal["grank", "bce"] = "grank"
-    """What both stages minimise."""
+    """Loss of both stages. paper: grank."""
     rank_share: float = 0.5
-    """Lambda of the last epoch: the ranking stage's share of the loss; it rises linearly (Eq. 9)."""
+    """Lambda of the last epoch: the weight of the ranking loss, which rises linearly (Eq. 9). paper: 0.5."""
     rank_start: float = 0.0
-    """Where it rises from (0 is the paper's)."""
+    """Lambda before the first epoch. paper: 0."""
     combine: Literal["auto", "zscore", "softmax"] = "auto"
-    """How the scores of several models are made comparable in a document; auto: by validation."""
+    """How the scores of several models are normalised per document before they are averaged; auto: the better one
+    on validation data, softmax without them."""
     calibrate: Literal["none", "platt", "isotonic"] = "platt"
-    """How margins become probabilities, learnt from validation data (score ranker)."""
-    score: Literal["ranker", "learnt"] = "learnt"
-    """ranker: the network alone (the paper's); learnt: a weighted sum of all that is known of a label, with
-    weights by label frequency from validation data."""
-    shortlist: int = 500
-    """Labels of the best clusters that the learnt score looks at, those that are ranked highest."""
-    lexical: int = 50
-    """Labels of the most alike text that join them (score learnt); 0: none."""
-    linear: bool = True
-    """A linear label tree as one more witness of the learnt score (our addition)."""
-    balance: float = 0.6
-    """What the learnt score cares for: 0 every right label alike, 1 rare ones by their inverse propensity."""
+    """How margins become probabilities: a curve fitted on validation data; none, or without validation data: the
+    logistic function."""
     text: TextConfig = field(default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True))
-    """Bags of tokens that clusters are made of, and that likeness of texts is measured by."""
+    """TF-IDF features that labels are clustered by."""
     head_rate: float = 10.0
-    """How much faster than the encoder what stands on top of it learns."""
+    """Learning rate of the layers above the encoder, as a multiple of the encoder's. paper: 1."""
     train: TrainConfig = field(default_factory=_stage)
-    """How long and how fast it learns; row_lr is that of label vectors."""
+    """Epochs and learning rates; row_lr is that of label vectors."""
 
     def __post_init__(self) -> None:
         SystemConfig.__post_init__(self)
-        shares(self, "balance", "rank_share", "rank_start")
-        at_least_zero(self, "lexical")
-        at_least_one(self, "shortlist")
+        shares(self, "rank_share", "rank_start")
         if self.head_rate <= 0:
             raise ConfigError(f"'head_rate' must be above 0, not {self.head_rate}")

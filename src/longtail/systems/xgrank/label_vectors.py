@@ -1,4 +1,7 @@
-"""The representation of labels (right part of Fig. 2): the average of a text's token embeddings, an identity."""
+"""The representation of labels (Sec. III.E, right part of Fig. 2): text embedding and identity embedding.
+
+v_l = [mean of the token embeddings of the label text ; identity embedding of the label]
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,12 @@ from longtail.blocks.sparse_product import Bags, multiply, sparse_product
 from longtail.text.subwords import TokenRows
 from longtail.training.rows import RowTable
 
-LOUDNESS = 8.0
-"""What the product of two equal texts is at the start, with random embeddings."""
+INIT_SCALE = 8.0
+"""The inner product of two equal texts with the initial, random token embeddings."""
 
 
-def bags_of(tokens: TokenRows, size: int, idf: np.ndarray | None) -> csr_array:
-    """Texts as rows over the vocabulary: averages of their tokens, or of length one with weights by rarity.
+def bags_of_tokens(tokens: TokenRows, size: int, idf: np.ndarray | None) -> csr_array:
+    """Texts as rows over the vocabulary: token shares, or with ``idf`` TF-IDF rows of unit length.
 
     Shapes:
         tokens of n texts, idf [size] -> [n, size]
@@ -39,12 +42,19 @@ def bags_of(tokens: TokenRows, size: int, idf: np.ndarray | None) -> csr_array:
     return counts
 
 
-def rarity(tokens: TokenRows, size: int) -> np.ndarray:
-    """The inverse document frequency of each token [size]."""
+def inverse_document_frequency(tokens: TokenRows, size: int) -> np.ndarray:
+    """log((1 + n) / (1 + documents with the token)) + 1, float32 [size]."""
     rows = np.repeat(np.arange(len(tokens)), tokens.lengths)
     pairs = np.unique(rows * size + tokens.ids)
     found = np.bincount(pairs % size, minlength=size)
     return (np.log((1 + len(tokens)) / (1 + found)) + 1).astype(np.float32)
+
+
+def identity_weights(counts: np.ndarray, Z: csr_array | None, shrinkage: float) -> np.ndarray:
+    """n / (n + shrinkage) for labels of n documents [L]; 1 where a label has no text."""
+    if Z is None or not shrinkage:
+        return np.ones(len(counts))
+    return np.where(np.diff(Z.indptr) == 0, 1.0, counts / (counts + shrinkage))
 
 
 class LabelVectors:
@@ -52,23 +62,24 @@ class LabelVectors:
 
     Args:
         Z: label texts as bags of tokens [L, vocabulary]; None: there are none.
-        trust: how much the identity of each label counts [L].
+        identity_weight: what the identity embedding of each label is multiplied with [L].
+        width: d, the dimension of each part.
     """
 
-    def __init__(self, Z: csr_array | None, trust: np.ndarray, width: int, seed: int) -> None:
+    def __init__(self, Z: csr_array | None, identity_weight: np.ndarray, width: int, seed: int) -> None:
         rng = np.random.default_rng(seed)
         self.Z, self.width = Z, width
-        self.trust = torch.from_numpy(trust.astype(np.float32))[:, None]
-        identity = rng.standard_normal((len(trust), width), np.float32) * np.float32(0.02)
+        self.identity_weight = torch.from_numpy(identity_weight.astype(np.float32))[:, None]
+        identity = rng.standard_normal((len(identity_weight), width), np.float32) * np.float32(0.02)
         self.identity = RowTable(identity)
         self.tokens: RowTable | None = None
         if Z is not None:
-            scale = np.float32(np.sqrt(LOUDNESS / width))
+            scale = np.float32(np.sqrt(INIT_SCALE / width))
             self.tokens = RowTable(rng.standard_normal((Z.shape[1], width), np.float32) * scale)
 
     @property
     def total(self) -> int:
-        """Length of a label's vector."""
+        """The dimension of a label vector."""
         return self.width * (1 if self.tokens is None else 2)
 
     def tables(self) -> Mapping[str, RowTable]:
@@ -79,21 +90,28 @@ class LabelVectors:
     def take(
         self, labels: np.ndarray, documents: csr_array | None
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """The vectors of some labels (rising) [m, total], and those of documents' tokens [n, width] if given."""
+        """The vectors of some labels (rising), and the text embeddings of documents.
+
+        Args:
+            documents: bags of tokens [n, vocabulary]; None: only labels.
+
+        Shapes:
+            labels [m] -> [m, total], [n, width]
+        """
         index = torch.from_numpy(labels)
         identity = self.identity.take(labels)
-        identity = identity * self.trust[index].to(identity.device)
+        identity = identity * self.identity_weight[index].to(identity.device)
         if self.tokens is None or self.Z is None:
             return identity, None
         bags = Bags.of(self.Z[labels]) if documents is None else Bags.of(self.Z[labels], documents)
         rows = self.tokens.take(bags.rows)
         text = sparse_product(bags.matrices[0], rows)
-        own = None if documents is None else sparse_product(bags.matrices[1], rows)
-        return torch.cat([text, identity], dim=1), own
+        of_documents = None if documents is None else sparse_product(bags.matrices[1], rows)
+        return torch.cat([text, identity], dim=1), of_documents
 
-    def folded(self) -> np.ndarray:
-        """All labels' vectors float32 [L, total]."""
-        identity = (self.identity.weight.cpu() * self.trust).numpy()
+    def export(self) -> np.ndarray:
+        """The vectors of all labels, float32 [L, total]."""
+        identity = (self.identity.weight.cpu() * self.identity_weight).numpy()
         if self.tokens is None or self.Z is None:
             return np.ascontiguousarray(identity)
         return np.concatenate([multiply(self.Z, self.tokens.weight.cpu().numpy()), identity], axis=1)

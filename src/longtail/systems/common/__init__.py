@@ -1,1 +1,0 @@
-"""Parts that several systems share: the learnt score, its witnesses, and figures on validation documents."""

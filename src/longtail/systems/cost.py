@@ -1,0 +1,146 @@
+"""How long training takes, estimated from the size of the data.
+
+The constants are processor milliseconds on one core, fitted to trainings with default settings on three data sets:
+
+====================  =========  =======  ==========  =====  ======  ======  ======  ======  =====  =======
+data                  documents  labels   labels per  words  linear  eclare  galaxc  xgrank   gudn  lexical
+                                          document
+====================  =========  =======  ==========  =====  ======  ======  ======  ======  =====  =======
+debian, titles           39,653   42,421        5.25     10    47 s   180 s   180 s   500 s  2100 s     3 s
+wordnet, titles          81,508  102,304         3.1      3    60 s   260 s           600 s
+eurlex-4.3k              45,000    4,271           5    500   200 s   600 s          2300 s
+====================  =========  =======  ==========  =====  ======  ======  ======  ======  =====  =======
+
+The cost of linear and eclare is proportional to the pairs of a document and a label, and grows with the length of
+the texts. The cost of systems with a transformer is proportional to the tokens that it reads. galaxc is measured
+on one data set and assumed to grow as eclare does. Each system has a fixed part besides (imports, compilation,
+the first steps), measured on 3,200 synthetic documents. The estimates are within 10 % of the measurements; on other
+processors they give an order of magnitude.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from longtail.types import Dataset
+
+SAMPLE = 1000
+"""Documents whose words are counted."""
+
+ENCODER_TOKENS = 128
+"""Tokens per document that the systems with a transformer read by default."""
+
+SHORT_WORDS = 40
+"""Texts of this many words on average, or fewer, are short: titles, queries, names."""
+
+ENSEMBLE_FACTOR = 1.2
+"""Training of an ensemble over that of its members: the re-ranker needs predictions for validation documents."""
+
+MEASURED_CORES = 2
+"""More cores than this are not counted on: the speed-up beyond them is not measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataSize:
+    """What the cost of training depends on.
+
+    Attributes:
+        documents: training documents.
+        labels: labels, with and without training documents.
+        pairs: pairs of a document and one of its labels.
+        words: words per document on average; 0 for a feature matrix.
+    """
+
+    documents: int
+    labels: int
+    pairs: int
+    words: float
+
+    @classmethod
+    def of(cls, train: Dataset, fields: Sequence[str]) -> Self:
+        """The size of a training set; words are counted in evenly spread documents."""
+        step = max(1, len(train) // SAMPLE)
+        texts = train.documents[::step].joined(fields) if len(train) else []
+        words = sum(len(text.split()) for text in texts) / max(len(texts), 1)
+        return cls(len(train), len(train.labels), train.Y.nnz, words)
+
+    @property
+    def labels_per_document(self) -> float:
+        """Labels per document on average."""
+        return self.pairs / max(self.documents, 1)
+
+    @property
+    def short(self) -> bool:
+        """Whether texts are short on average."""
+        return self.words <= SHORT_WORDS
+
+    @property
+    def tokens(self) -> float:
+        """Tokens per document that a transformer reads, special ones included: about 1.8 per word."""
+        return min(2 + 1.8 * self.words, ENCODER_TOKENS)
+
+
+def _linear(size: DataSize) -> float:
+    return 2500 + size.pairs * (0.21 + 0.00133 * size.words)
+
+
+def _lexical(size: DataSize) -> float:
+    return 1500 + 0.04 * size.labels
+
+
+def _knn(size: DataSize) -> float:
+    # Not measured: the features of the documents are all there is to compute.
+    return 1500 + size.documents * (0.05 + 0.002 * size.words)
+
+
+def _eclare(size: DataSize) -> float:
+    return 7000 + size.pairs * (0.62 + 0.004 * size.words) + 0.9 * size.labels
+
+
+def _galaxc(size: DataSize) -> float:
+    return 3000 + _eclare(size)
+
+
+def _xgrank(size: DataSize) -> float:
+    return 20000 + size.documents * (0.34 * size.tokens + 1.5 + 0.8 * size.labels_per_document)
+
+
+def _gudn(size: DataSize) -> float:
+    # All layers of the encoder are trained: nearly all of the time is spent there.
+    return 20000 + size.documents * 2.62 * size.tokens
+
+
+MILLISECONDS: Mapping[str, Callable[[DataSize], float]] = {
+    "linear": _linear,
+    "lexical": _lexical,
+    "knn": _knn,
+    "eclare": _eclare,
+    "galaxc": _galaxc,
+    "xgrank": _xgrank,
+    "gudn": _gudn,
+}
+"""Processor milliseconds on one core by system."""
+
+
+def training_seconds(system: str, size: DataSize, *, cores: int = MEASURED_CORES) -> float:
+    """Estimated seconds of training with default settings."""
+    return MILLISECONDS[system](size) / 1e3 / min(max(cores, 1), MEASURED_CORES)
+
+
+def ensemble_seconds(members: Sequence[str], size: DataSize, *, cores: int = MEASURED_CORES) -> float:
+    """Estimated seconds of training an ensemble; one member is trained alone."""
+    factor = ENSEMBLE_FACTOR if len(members) > 1 else 1.0
+    return factor * sum(training_seconds(name, size, cores=cores) for name in members)
+
+
+def in_words(seconds: float) -> str:
+    """A time as a person says it: 40 seconds, 25 minutes, 3.5 hours."""
+    if seconds < 1.5:
+        return "1 second"
+    if seconds < 119.5:
+        return f"{round(seconds)} seconds"
+    if seconds < 119.5 * 60:
+        return f"{round(seconds / 60)} minutes"
+    return f"{round(seconds / 3600, 1):g} hours"

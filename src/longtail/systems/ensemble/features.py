@@ -1,0 +1,101 @@
+"""The features of a candidate: the columns of every member, and its reciprocal rank in each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numba import njit
+
+from longtail.shortlist.candidate_features import EncodedDocuments
+from longtail.shortlist.candidates import Candidates, over_blocks, union_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gathered:
+    """The candidates of some members for a batch of documents.
+
+    Attributes:
+        candidates: the union; scores mean nothing yet.
+        encoded: the documents as each member reads them.
+        shortlists: the best labels of each member.
+    """
+
+    candidates: Candidates
+    encoded: Sequence[EncodedDocuments]
+    shortlists: Sequence[Candidates]
+
+    @classmethod
+    def of(cls, encoded: Sequence[EncodedDocuments], size: int) -> Gathered:
+        """The ``size`` best labels of each member."""
+        shortlists = [documents.readable_shortlist(size).best(size) for documents in encoded]
+        return cls(union_of(shortlists), encoded, shortlists)
+
+    def features(self, candidates: Candidates | None = None) -> np.ndarray:
+        """Of the gathered (or any) candidates, named as :func:`feature_names` says: float32 [entries, features]."""
+        candidates = self.candidates if candidates is None else candidates
+        columns = []
+        for documents, shortlist in zip(self.encoded, self.shortlists, strict=True):
+            columns.append(documents.features(candidates))
+            # A member that did not propose the candidate gives 0: reciprocal rank and missing flag in one.
+            columns.append(candidates.scores_in(reciprocal_ranks(shortlist), 0.0)[:, None])
+        return np.concatenate(columns, axis=1)
+
+
+class WithoutNewLabels(EncodedDocuments):
+    """Documents as read by a member that does not have the labels from ``n_labels`` on, which came after training.
+
+    The features of such a label are the lowest ones among the document's ``size`` best labels.
+    """
+
+    def __init__(self, encoded: EncodedDocuments, n_labels: int, size: int) -> None:
+        self.encoded, self.n_labels, self.size = encoded, n_labels, size
+        self.readable = encoded.readable
+
+    def shortlist(self, size: int) -> Candidates:
+        """That of the member."""
+        return self.encoded.shortlist(size)
+
+    def features(self, candidates: Candidates) -> np.ndarray:
+        """The columns of the member."""
+        known = candidates.ids < self.n_labels
+        if known.all():
+            return self.encoded.features(candidates)
+        found: np.ndarray = self.lowest[candidates.rows]
+        found[known] = self.encoded.features(candidates.where(known))
+        return found
+
+    @cached_property
+    def lowest(self) -> np.ndarray:
+        """The lowest features of each document, 0 where it has no shortlist: float32 [n, columns]."""
+        shortlist = self.encoded.shortlist(self.size).best(self.size)
+        columns = self.encoded.features(shortlist)
+        found = np.full((len(shortlist), columns.shape[1]), np.inf, np.float32)
+        np.minimum.at(found, shortlist.rows, columns)
+        return np.where(np.isinf(found), np.float32(0), found)
+
+
+def feature_names(members: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """The names of the columns, for members with their own column names."""
+    return [f"{member}.{column}" for member, columns in members for column in (*columns, "reciprocal_rank")]
+
+
+def reciprocal_ranks(candidates: Candidates) -> Candidates:
+    """The candidates with 1 / rank in their document as score (rank 1 is the highest score)."""
+    out = np.empty(len(candidates.ids), np.float32)
+    over_blocks(
+        len(candidates), lambda a, b: _reciprocal_ranks(candidates.indptr[a : b + 1], candidates.scores, out)
+    )
+    return candidates.with_scores(out)
+
+
+@njit(nogil=True, cache=True)
+def _reciprocal_ranks(indptr: np.ndarray, scores: np.ndarray, out: np.ndarray) -> None:
+    for i in range(len(indptr) - 1):
+        start, stop = indptr[i], indptr[i + 1]
+        # Stable, so that of equal scores the lower label has the better rank.
+        order = np.argsort(-scores[start:stop], kind="mergesort")
+        for rank in range(stop - start):
+            out[start + order[rank]] = np.float32(1) / np.float32(rank + 1)

@@ -1,0 +1,83 @@
+"""Prediction with an ensemble: gather candidates, compute features, re-rank, fall back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from longtail.shortlist.candidate_features import EncodedDocuments
+from longtail.shortlist.candidates import Candidates
+from longtail.systems.ensemble.features import Gathered
+from longtail.systems.ensemble.popularity import PopularityFallback
+from longtail.systems.ensemble.reranker import Reranker
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rerankers:
+    """A re-ranker per set of members, the fastest set first; ``warm`` is for documents with revealed labels."""
+
+    by_members: dict[tuple[str, ...], Reranker]
+    warm: Reranker | None
+
+    def of(self, names: tuple[str, ...]) -> Rerankers:
+        """For these members alone; the one for revealed labels is for all members together."""
+        whole = max(map(len, self.by_members)) == len(names)
+        return Rerankers({names: self.by_members[names]}, self.warm if whole else None)
+
+    def among(self, names: tuple[str, ...]) -> Rerankers:
+        """Those of all sets of some of these members."""
+        return Rerankers(
+            {subset: reranker for subset, reranker in self.by_members.items() if set(subset) <= set(names)},
+            self.of(names).warm,
+        )
+
+    @property
+    def only(self) -> Reranker:
+        """The single re-ranker that is left."""
+        return next(iter(self.by_members.values()))
+
+
+class Encoded(EncodedDocuments):
+    """A batch of documents as all members read it."""
+
+    def __init__(
+        self,
+        encoded: Sequence[EncodedDocuments],
+        rerankers: Rerankers,
+        group: np.ndarray,
+        fallback: PopularityFallback,
+        candidates: int,
+        revealed: csr_array | None = None,
+    ) -> None:
+        self.rerankers, self.group, self.fallback = rerankers, group, fallback
+        self.gathered = Gathered.of(encoded, candidates)
+        self.unreadable = ~np.any([documents.readable for documents in encoded], axis=0)
+        # With the fallback, every document has an answer.
+        self.readable = np.ones(len(self.unreadable), bool)
+        self.revealed = revealed
+
+    @cached_property
+    def scored(self) -> Candidates:
+        """All candidates with their probabilities."""
+        return self.fallback.fill(self._reranked(self.gathered.candidates), self.unreadable)
+
+    def shortlist(self, size: int) -> Candidates:
+        """The best candidates of all members by the re-ranker."""
+        return self.scored.best(size)
+
+    def features(self, candidates: Candidates) -> np.ndarray:
+        """The re-ranker's probability of any candidates [entries, 1]."""
+        return self._reranked(candidates).scores[:, None]
+
+    def _reranked(self, candidates: Candidates) -> Candidates:
+        features = self.gathered.features(candidates)
+        found = self.rerankers.only(candidates, features, self.group)
+        if self.rerankers.warm is None or self.revealed is None:
+            return found
+        warm = self.rerankers.warm(candidates, features, self.group)
+        knows = np.repeat(np.diff(self.revealed.indptr) > 0, candidates.counts)
+        return found.with_scores(np.where(knows, warm.scores, found.scores))

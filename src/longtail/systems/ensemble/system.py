@@ -1,0 +1,285 @@
+"""The ensemble as a system: members, candidates, features, re-ranker, popularity fallback."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from longtail.config import from_dict
+from longtail.data.hold_out import ENOUGH_TO_HOLD_OUT, hold_out
+from longtail.errors import ModelIntegrityError, UsageError
+from longtail.run import Run
+from longtail.shortlist.candidate_features import EncodedDocuments
+from longtail.storage import VerifiedFolder, read_json, write_json
+from longtail.systems import REGISTRY
+from longtail.systems.base import System, SystemConfig, TrainingFacts
+from longtail.systems.ensemble import budget, members
+from longtail.systems.ensemble.config import EnsembleConfig
+from longtail.systems.ensemble.features import WithoutNewLabels, feature_names
+from longtail.systems.ensemble.members import Member
+from longtail.systems.ensemble.popularity import PopularityFallback
+from longtail.systems.ensemble.predict import Encoded, Rerankers
+from longtail.systems.ensemble.reranker import Reranker, frequency_groups
+from longtail.systems.ensemble.train import fit_rerankers
+from longtail.text.feature_store import FeatureStore
+from longtail.text.shared_features import FeatureReader, FeatureWriter
+from longtail.training.checkpoint import open_for
+from longtail.training.fingerprint import fingerprint
+from longtail.types import Dataset, Documents, DocumentsLike, Edges
+
+
+class Ensemble(System):
+    """Combines any systems: the best labels of each are gathered and re-ranked by a fitted model."""
+
+    name: ClassVar[str] = "ensemble"
+    candidate_features: ClassVar[tuple[str, ...]] = ("probability",)
+    Config = EnsembleConfig
+
+    config: EnsembleConfig
+    members_: list[Member]
+    rerankers_: Rerankers
+    group_: np.ndarray
+
+    def __init__(self, config: SystemConfig | None = None, **settings: Any) -> None:
+        super().__init__(config, **_with_member_tables(settings))
+        # Models that were combined may have names that are no system's, as linear-2.
+        by_name = config is None or all(name in REGISTRY for name in self.config.members)
+        self._declare(members.create_members(self.config) if by_name else [])
+
+    # --- training -----------------------------------------------------------------------------------------
+
+    def _check_training_data(self, train: Dataset) -> None:
+        members.check_training_data(members.create_members(self.config), train)
+
+    def _fit(self, train: Dataset, valid: Dataset | None, run: Run, store: FeatureStore) -> None:
+        checkpoints = open_for(run, fingerprint(train, valid, self.config))
+        if valid is None and len(train) >= ENOUGH_TO_HOLD_OUT:
+            train, valid = hold_out(train, self.config.seed)
+            run.say(f"no validation data: {len(valid):,} training documents are held out for the re-ranker")
+        created = members.create_members(self.config)
+        members.train_members(created, train, valid, run, checkpoints)
+        self._use(created)
+        self._fit_rerankers(valid, run)
+
+    def _use(self, trained: Sequence[Member]) -> None:
+        """Take trained members; label frequencies are those of the documents that the first one was trained on."""
+        self.members_ = list(trained)
+        first = trained[0].system
+        # Labels that came after training may be new to the first member.
+        counts = max((m.system.label_counts_ for m in trained), key=len).copy()
+        counts[: len(first.label_counts_)] = first.label_counts_
+        self.group_ = frequency_groups(counts)
+        self.fallback_ = PopularityFallback(counts, first.facts_.documents)
+        self._declare(trained)
+
+    def _declare(self, combined: Sequence[Member]) -> None:
+        # What an ensemble can do depends on its members, so it is the instance that has it, not the class.
+        vars(self)["capabilities"] = members.shared_capabilities(combined)
+
+    def _fit_rerankers(self, valid: Dataset | None, run: Run) -> None:
+        first = self.members_[0].system
+        with run.phase("re-ranker"):
+            self.rerankers_ = fit_rerankers(
+                self.members_, valid, first.label_counts_, first.facts_.documents, self.config, run
+            )
+
+    @classmethod
+    def combine(
+        cls, models: Sequence[System], valid: Dataset, *, run: Run | None = None, **settings: Any
+    ) -> Self:
+        """An ensemble of trained models; its re-ranker is fitted on documents that none of them was trained on."""
+        combined = members.combined_members(models)
+        names = [member.name for member in combined]
+        ensemble = cls(from_dict(EnsembleConfig, {**settings, "members": names}))
+        first = models[0]
+        ensemble.labels_, ensemble.label_counts_ = first.labels_, first.label_counts_
+        ensemble.facts_ = TrainingFacts(first.facts_.documents, first.facts_.fingerprint)
+        share_features(combined)
+        ensemble._use(combined)
+        valid = valid.relabelled(first.labels_.extended(valid.labels.ids))
+        run = run or Run()
+        ensemble._fit_rerankers(valid, run)
+        with run.phase("validate"):
+            report = ensemble.evaluate(valid)
+        ensemble.facts_ = TrainingFacts(first.facts_.documents, first.facts_.fingerprint, report.headline())
+        return ensemble
+
+    # --- predicting ---------------------------------------------------------------------------------------
+
+    @property
+    def feature_names_(self) -> list[str]:
+        """The names of the re-ranker's features."""
+        return feature_names([(m.name, m.system.candidate_features) for m in self.members_])
+
+    def _encode(
+        self,
+        documents: Documents,
+        store: FeatureStore,
+        *,
+        revealed: csr_array | None = None,
+        edges: Edges | None = None,
+    ) -> Encoded:
+        encoded = [self._encode_member(m.system, documents, store, revealed, edges) for m in self.members_]
+        names = tuple(m.name for m in self.members_)
+        return Encoded(
+            encoded, self.rerankers_.of(names), self.group_, self.fallback_, self.config.candidates, revealed
+        )
+
+    def _encode_member(
+        self,
+        member: System,
+        documents: Documents,
+        store: FeatureStore,
+        revealed: csr_array | None,
+        edges: Edges | None,
+    ) -> EncodedDocuments:
+        n_labels, able = len(member.labels_), member.capabilities
+        complete = n_labels == len(self.labels_)
+        if revealed is not None and not complete:
+            revealed = revealed[:, :n_labels]
+        encoded = member._encode(
+            documents,
+            store,
+            revealed=revealed if able.revealed_labels else None,
+            edges=edges if able.auxiliary_edges else None,
+        )
+        return encoded if complete else WithoutNewLabels(encoded, n_labels, self.config.candidates)
+
+    def with_members(self, names: Sequence[str]) -> Self:
+        """The ensemble with some of its members only; there is a re-ranker for each of ``subsets_``."""
+        self._check_fitted()
+        wanted = set(names)
+        chosen = [m for m in self.members_ if m.name in wanted]
+        key = tuple(m.name for m in chosen)
+        if len(chosen) < len(wanted) or key not in self.rerankers_.by_members:
+            known = "; ".join(",".join(subset) for subset in self.subsets_)
+            raise UsageError(
+                f"there is no re-ranker for the members {','.join(names)}: there is one for {known}"
+            )
+        smaller = copy.copy(self)
+        tables = {name: table for name, table in self.config.settings.items() if name in wanted}
+        smaller.config = replace(self.config, members=key, settings=tables)
+        smaller.rerankers_ = self.rerankers_.among(key)
+        smaller._use(chosen)
+        return smaller
+
+    @property
+    def subsets_(self) -> list[tuple[str, ...]]:
+        """Sets of members that there is a re-ranker for, the fastest first."""
+        return list(self.rerankers_.by_members)
+
+    def within_latency(self, documents: DocumentsLike, milliseconds: float) -> tuple[Self, dict[str, float]]:
+        """The largest of ``subsets_`` within so many milliseconds per document, and what each member needs.
+
+        Members are timed on (some of) the documents. Where even the fastest set is too slow, it is used.
+        """
+        self._check_fitted()
+        taken = budget.milliseconds_per_document(
+            self.members_, Documents.of(documents), self.config.candidates
+        )
+        names, _ = budget.largest_within(self.subsets_, taken, milliseconds)
+        return self.with_members(names), taken
+
+    def _check_documents(self, documents: Documents) -> None:
+        for member in self.members_:
+            try:
+                member.system._check_documents(documents)
+            except UsageError as error:
+                raise type(error)(f"the member '{member.name}': {error}") from None
+
+    # --- after training -----------------------------------------------------------------------------------
+
+    def add_labels(
+        self, labels: Mapping[str, str] | Sequence[str], *, examples: Dataset | None = None
+    ) -> Self:
+        """Take labels after training, by those members that can."""
+        self._check_fitted()
+        changed = self._changed("new_labels", lambda system: system.add_labels(labels, examples=examples))
+        super().add_labels(labels, examples=examples)
+        self._use(changed)
+        return self
+
+    def _add_labels(self, texts: list[str], examples: Dataset | None) -> None:
+        """The members have them already."""
+
+    def _add_documents(self, documents: Dataset) -> None:
+        self._use(self._changed("new_documents", lambda system: system.add_documents(documents)))
+
+    def _remove_documents(self, ids: list[str]) -> csr_array:
+        """Members that cannot forget documents keep what they were trained on."""
+        able = next(m.system for m in self.members_ if m.system.capabilities.new_documents)
+        gone = copy.copy(able)._remove_documents(ids)
+        self._use(self._changed("new_documents", lambda system: system.remove_documents(ids)))
+        return gone
+
+    def _changed(self, capability: str, change: Callable[[System], System]) -> list[Member]:
+        """The members; those with the capability are changed copies: a failure leaves the ensemble as it is."""
+        return [
+            Member(m.name, change(copy.copy(m.system))) if getattr(m.system.capabilities, capability) else m
+            for m in self.members_
+        ]
+
+    # --- model folders ------------------------------------------------------------------------------------
+
+    def _save_parts(self, folder: Path, features: FeatureWriter) -> None:
+        sets = list(self.rerankers_.by_members)
+        described = {
+            "members": members.describe(self.members_),
+            "rerankers": [list(names) for names in sets],
+            "warm": self.rerankers_.warm is not None,
+        }
+        write_json(folder / "ensemble.json", described)
+        for number, names in enumerate(sets):
+            self.rerankers_.by_members[names].save(folder / f"reranker-{number}.safetensors")
+        if self.rerankers_.warm is not None:
+            self.rerankers_.warm.save(folder / "reranker-warm.safetensors")
+        members.save_members(self.members_, folder, features)
+
+    def _load_parts(self, folder: VerifiedFolder, features: FeatureReader) -> None:
+        described = read_json(folder.path("ensemble.json"))
+        if not isinstance(described, Mapping):
+            raise ModelIntegrityError(f"{folder.root}: ensemble.json does not describe an ensemble")
+        loaded = members.load_members(described.get("members"), folder, features, self.labels_)
+        self._use(loaded)
+        widths = {m.name: len(m.system.candidate_features) + 1 for m in loaded}
+        self.rerankers_ = Rerankers({}, None)
+        for number, names in enumerate(described.get("rerankers", [])):
+            if not isinstance(names, list) or not set(names) <= set(widths):
+                raise ModelIntegrityError(
+                    f"{folder.root}: there is a re-ranker for members that it does not have"
+                )
+            path = folder.path(f"reranker-{number}.safetensors")
+            self.rerankers_.by_members[tuple(names)] = Reranker.load(
+                path, features=sum(widths[name] for name in names)
+            )
+        if tuple(widths) not in self.rerankers_.by_members:
+            raise ModelIntegrityError(f"{folder.root}: the re-ranker of all members is missing")
+        if described.get("warm"):
+            path = folder.path("reranker-warm.safetensors")
+            warm = Reranker.load(path, features=sum(widths.values()))
+            self.rerankers_ = Rerankers(self.rerankers_.by_members, warm)
+
+
+def share_features(combined: Sequence[Member]) -> None:
+    """Let members with equal vocabularies use one object, so that rows are computed once."""
+    known: dict[str, Any] = {}
+    for member in combined:
+        features = getattr(member.system, "features_", None)
+        if features is not None:
+            member.system.features_ = known.setdefault(features.digest, features)  # type: ignore[attr-defined]
+
+
+def _with_member_tables(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with ``eclare={...}`` moved to ``settings={"eclare": {...}}``, and members as a list."""
+    out, tables = dict(settings), dict(settings.get("settings", {}))
+    for name in [key for key in out if key in REGISTRY]:
+        tables[name] = out.pop(name)
+    if isinstance(out.get("members"), str):
+        out["members"] = [name.strip() for name in out["members"].split(",") if name.strip()]
+    return {**out, "settings": tables} if tables else out

@@ -1,0 +1,103 @@
+"""Fits the re-rankers of an ensemble on validation documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from longtail.data.warm_start import half_of_each_row
+from longtail.run import Run
+from longtail.systems.ensemble.budget import nested_subsets
+from longtail.systems.ensemble.config import EnsembleConfig
+from longtail.systems.ensemble.features import Gathered
+from longtail.systems.ensemble.members import Member
+from longtail.systems.ensemble.predict import Rerankers
+from longtail.systems.ensemble.reranker import Reranker
+from longtail.systems.ensemble.reranker_fit import fit_reranker
+from longtail.text.feature_store import FeatureStore
+from longtail.training.validation import ValidationSet, scored_pairs
+from longtail.types import Dataset
+
+FEWEST_DOCUMENTS = 50
+"""Validation documents below which a re-ranker is not fitted: members are combined by their reciprocal ranks."""
+
+
+def fit_rerankers(
+    members: Sequence[Member],
+    valid: Dataset | None,
+    train_counts: np.ndarray,
+    n_train: int,
+    config: EnsembleConfig,
+    run: Run,
+) -> Rerankers:
+    """A re-ranker for all members, one for each faster subset, and one for documents with revealed labels."""
+    subsets = nested_subsets(members) if config.reranker.subsets else [tuple(m.name for m in members)]
+    by_rank = {names: _by_rank([m for m in members if m.name in names]) for names in subsets}
+    if valid is None or len(valid) < FEWEST_DOCUMENTS:
+        n = 0 if valid is None else len(valid)
+        run.say(
+            f"{n} validation documents are too few to fit a re-ranker (at least {FEWEST_DOCUMENTS}): members are "
+            "combined by the mean of their reciprocal ranks"
+        )
+        return Rerankers(by_rank, None)
+    chosen = np.arange(len(valid))
+    if len(chosen) > config.reranker.documents:
+        rng = np.random.default_rng(config.seed)
+        chosen = np.sort(rng.choice(len(valid), config.reranker.documents, replace=False))
+    valid = valid.take(chosen)
+    Y, unscored = scored_pairs(valid, len(train_counts))
+    # Members have read the documents already: their rows are not needed.
+    validation = ValidationSet(csr_array((len(valid), 0)), Y, unscored, train_counts, n_train)
+    store = FeatureStore(valid.documents)
+    encoded = {m.name: m.system._encode(valid.documents, store) for m in members}
+    found = {}
+    for names in subsets:
+        gathered = Gathered.of([encoded[name] for name in names], config.candidates)
+        fitted = fit_reranker(gathered.candidates, gathered.features(), validation, config.reranker)
+        found[names] = by_rank[names] if fitted is None else fitted
+    return Rerankers(found, _fit_warm(members, valid, validation, config))
+
+
+def _fit_warm(
+    members: Sequence[Member], valid: Dataset, validation: ValidationSet, config: EnsembleConfig
+) -> Reranker | None:
+    """The re-ranker of documents of which some labels are revealed: half of those of validation documents."""
+    if not any(m.system.capabilities.revealed_labels for m in members):
+        return None
+    Y = validation.Y
+    shown = half_of_each_row(Y.indptr, config.seed)
+    rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
+
+    def part(mask: np.ndarray) -> csr_array:
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[mask], minlength=Y.shape[0]))])
+        return csr_array((np.ones(mask.sum(), np.float32), Y.indices[mask], indptr), shape=Y.shape)
+
+    revealed, rest = part(shown), part(~shown)
+    some = np.flatnonzero((np.diff(revealed.indptr) > 0) & (np.diff(rest.indptr) > 0))
+    if len(some) < FEWEST_DOCUMENTS:
+        return None
+    revealed, documents = revealed[some], valid.documents.take(some)
+    unscored = revealed if validation.unscored is None else csr_array(revealed + validation.unscored[some])
+    store = FeatureStore(documents)
+    encoded = [
+        m.system._encode(
+            documents, store, revealed=revealed if m.system.capabilities.revealed_labels else None
+        )
+        for m in members
+    ]
+    gathered = Gathered.of(encoded, config.candidates)
+    warm = replace(validation, Y=rest[some], unscored=unscored)
+    return fit_reranker(gathered.candidates, gathered.features(), warm, config.reranker)
+
+
+def _by_rank(members: Sequence[Member]) -> Reranker:
+    """The mean of the members' reciprocal ranks."""
+    weights = [
+        weight
+        for member in members
+        for weight in (*[0.0] * len(member.system.candidate_features), 1.0 / len(members))
+    ]
+    return Reranker.mean(np.array(weights))

@@ -1,0 +1,1 @@
+"""Label names that share words with a document: no training documents are needed."""

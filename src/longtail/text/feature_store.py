@@ -1,0 +1,65 @@
+"""Text features of one batch of documents, each computed once however many systems ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeVar, cast
+
+from scipy.sparse import csr_array
+
+from longtail.text.config import TextConfig
+from longtail.text.subwords import Subwords, TokenRows
+from longtail.text.tfidf import TfidfFeatures
+from longtail.types import Documents
+
+T = TypeVar("T")
+
+
+class FeatureStore:
+    """Hands out texts, TF-IDF rows, sub-word tokens and whatever else is computed from a batch of documents.
+
+    The members of an ensemble get the same store: those with equal text settings share vocabulary and rows, in
+    training and in prediction.
+    """
+
+    def __init__(self, documents: Documents) -> None:
+        self.documents = documents
+        self._kept: dict[Hashable, Any] = {}
+
+    def memo(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """What ``compute`` gives, computed at the first call with this key."""
+        if key not in self._kept:
+            self._kept[key] = compute()
+        return cast(T, self._kept[key])
+
+    def texts(self, fields: Sequence[str]) -> list[str]:
+        """The texts of the documents."""
+        return self.memo(("texts", tuple(fields)), lambda: self.documents.joined(fields))
+
+    def fit_tfidf(
+        self, config: TextConfig, fields: Sequence[str], label_texts: Sequence[str] = ()
+    ) -> tuple[TfidfFeatures, csr_array]:
+        """Learn the vocabulary of the documents (and of label texts), and the rows of the documents."""
+
+        def fit() -> tuple[TfidfFeatures, csr_array]:
+            features = TfidfFeatures(config)
+            rows = features.fit_transform(self.texts(fields), label_texts)
+            self._kept[self._key(features, fields)] = (features, rows)
+            return features, rows
+
+        return self.memo(("fit", config, tuple(fields), hash(tuple(label_texts))), fit)
+
+    def tfidf(self, features: TfidfFeatures, fields: Sequence[str]) -> csr_array:
+        """The rows of the documents over a known vocabulary."""
+        key = self._key(features, fields)
+        # The vocabulary is kept with its rows, so that its id cannot become another one's.
+        return self.memo(key, lambda: (features, features.transform(self.texts(fields))))[1]
+
+    def tokens(self, subwords: Subwords, fields: Sequence[str], *, special: bool = True) -> TokenRows:
+        """The sub-word tokens of the documents for a transformer."""
+        key = ("tokens", subwords.key, tuple(fields), special)
+        return self.memo(key, lambda: subwords(self.texts(fields), special=special))
+
+    @staticmethod
+    def _key(features: TfidfFeatures, fields: Sequence[str]) -> Hashable:
+        return ("tfidf", id(features), tuple(fields))

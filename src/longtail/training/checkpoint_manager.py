@@ -1,0 +1,99 @@
+"""Keeps what a stage has learnt: the best weights, and on the disk what is needed to go on after a stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from longtail import config as configuration
+from longtail.run import Run
+from longtail.training.checkpoint import Checkpoints, as_json, refuse_others
+from longtail.training.optimiser import Optimiser
+from longtail.training.stage_folder import Snapshot, StageFolder, usable
+from longtail.training.stage_state import StageResult
+from longtail.training.task import Task
+from longtail.training.train_config import TrainConfig
+from longtail.training.weights import load_weights, weights_of
+
+
+class CheckpointManager:
+    """Of one stage. Without checkpoints only the best weights are kept, in memory."""
+
+    def __init__(
+        self, task: Task, config: TrainConfig, stage: str, seed: int, checkpoints: Checkpoints | None
+    ) -> None:
+        self.task, self.config, self.stage = task, config, stage
+        self.settings = {
+            "seed": seed,
+            "documents": task.n_documents,
+            "train": as_json(configuration.to_dict(config)),
+        }
+        self.checkpoints = checkpoints
+        self.folder: StageFolder | None = None if checkpoints is None else checkpoints.stage(stage)
+        self.best: dict[str, np.ndarray] | None = None
+        """The best weights, while they are in memory."""
+        self.last_path: Path | None = None
+        self._written_at = time.monotonic()
+        self._pause = 0.0
+
+    def resume(self, optimiser: Optimiser, run: Run) -> tuple[StageResult, bool]:
+        """Load what is kept of the stage: how far it is, and whether that is all of it."""
+        if self.folder is None or self.checkpoints is None:
+            return StageResult(), False
+        snapshot, problems = usable(self.folder)
+        for problem in problems:
+            run.say(f"a checkpoint of the stage '{self.stage}' cannot be used: {problem}")
+        if snapshot is None:
+            return StageResult(), False
+        refuse_others(self.checkpoints.folder, {self.stage: snapshot.settings}, {self.stage: self.settings})
+        load_weights(self.task, snapshot.weights)
+        if snapshot.finished:
+            run.say(f"the stage '{self.stage}' is finished: its weights were read from {self.folder.folder}")
+        else:
+            optimiser.restore(snapshot.optimiser)
+            self.task.restore({name: np.array(array) for name, array in snapshot.task.items()})
+            run.say(
+                f"the stage '{self.stage}' goes on after epoch {snapshot.result.epochs} of {self.config.epochs}"
+            )
+            self.last_path = self.folder.folder
+        return snapshot.result, snapshot.finished
+
+    def after_epoch(self, result: StageResult, optimiser: Optimiser) -> None:
+        """Keep the weights if the epoch is the best so far, and its state if it is time for that."""
+        is_best = result.best_epoch == result.epochs - 1
+        if (
+            self.folder is None
+            or self.checkpoints is None
+            or time.monotonic() < self._written_at + self._pause
+        ):
+            if is_best:
+                self.best = {name: array.copy() for name, array in weights_of(self.task).items()}
+            return
+        start = time.monotonic()
+        weights = weights_of(self.task)
+        self.checkpoints.begin()
+        self.folder.save_epoch(
+            Snapshot(result, self.settings, weights, optimiser.state(), self.task.state()),
+            best=weights if is_best else self.best,
+        )
+        self.best, self.last_path = None, self.folder.folder
+        self._written_at = time.monotonic()
+        self._pause = (self._written_at - start) * (1 / self.checkpoints.share - 1)
+
+    def finish(self, result: StageResult) -> None:
+        """Give the task its best weights back, and keep them as the stage's."""
+        if result.best_epoch is not None and result.best_epoch != result.epochs - 1:
+            load_weights(self.task, self._best_weights(result.best_epoch))
+        self.best = None
+        if self.folder is not None and self.checkpoints is not None:
+            self.checkpoints.begin()
+            self.folder.save_final(Snapshot(result, self.settings, weights_of(self.task)))
+
+    def _best_weights(self, epoch: int) -> Mapping[str, np.ndarray]:
+        if self.best is not None or self.folder is None:
+            assert self.best is not None
+            return self.best
+        return self.folder.best(epoch)

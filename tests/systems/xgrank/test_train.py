@@ -1,0 +1,183 @@
+"""Training from start to end: steps, what validation data choose, and a training that was stopped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from scipy.sparse import csr_array
+
+from longtail.blocks.transformer import Transformer
+from longtail.errors import UsageError
+from longtail.run import Phase, Run
+from longtail.shortlist.candidates import Candidates
+from longtail.systems.xgrank.model import Network
+from longtail.systems.xgrank.system import Xgrank
+from longtail.systems.xgrank.train import (
+    Trained,
+    is_in,
+    label_bags,
+    retriever_of,
+    train,
+    train_model,
+)
+from longtail.text.feature_store import FeatureStore
+from longtail.text.pretrained import EncoderFolder
+from longtail.text.subwords import Subwords
+from longtail.types import Dataset, LabelSet
+from tests.planted import Parts
+from tests.systems.xgrank.worlds import config, context, store
+
+
+def trained_on(
+    place: Path, data: Dataset, valid: Dataset | None, run: Run | None = None, **more: object
+) -> Trained:
+    return train(data, valid, config(place, **more), run or Run(), FeatureStore(data.documents))
+
+
+def test_label_texts_as_tokens(encoder: Path, tiny: Parts) -> None:
+    subwords = Subwords(EncoderFolder.of(encoder), 24)
+    plain = subwords(tiny.train.documents.joined(), special=False)
+    Z, idf = label_bags(context(encoder, tiny.train), subwords, plain)
+    assert Z is not None
+    assert idf is not None
+    assert Z.shape == (len(tiny.train.labels), subwords.size)
+    mean, none = label_bags(context(encoder, tiny.train, labels={"weights": "mean"}), subwords, plain)
+    assert none is None
+    assert mean is not None
+    assert np.asarray(mean.sum(axis=1)) == pytest.approx(np.ones(mean.shape[0]))
+    assert label_bags(context(encoder, tiny.train, labels={"text": False}), subwords, plain) == (None, None)
+    silent = replace(tiny.train, labels=LabelSet(tiny.train.labels.ids, [""] * 40))
+    assert label_bags(context(encoder, silent), subwords, plain) == (None, None)
+
+
+def test_one_model(encoder: Path, tiny: Parts) -> None:
+    shared = context(encoder, tiny.train)
+    model = train_model(shared, 0, str(encoder), tiny.valid)
+    assert model.ranker.labels.shape == (40, 32)
+    assert model.retriever is not None
+    assert len(model.retriever.classifiers) == 8
+    assert any("documents without labels: 1" in message for message in shared.run.messages)
+    assert {"tokens", "clusters", "train"} <= shared.run.seconds.keys()
+    assert not model.pooled.encoder.training
+    again = train_model(context(encoder, tiny.train), 0, str(encoder), tiny.valid)
+    assert (again.ranker.labels == model.ranker.labels).all()
+    other = train_model(context(encoder, tiny.train), 1, str(encoder), tiny.valid)
+    assert other.retriever is not None
+    assert (other.retriever.cluster_of != model.retriever.cluster_of).any()
+
+
+def test_the_export_gives_what_the_network_gives(encoder: Path, tiny: Parts) -> None:
+    """But for the rounding of large matrices to float16."""
+    model = train_model(
+        context(encoder, tiny.train, labels={"width": 16, "bag": False}), 0, str(encoder), None
+    )
+    tokens = model.subwords(["bade fi"]).take(np.arange(1))
+    with torch.no_grad():
+        pooled = model.pooled(tokens)
+        ranked = pooled.numpy() @ model.ranker.project.T + model.ranker.bias
+    vectors = model.encode(store(["bade fi"]))
+    np.testing.assert_allclose(vectors.ranked, ranked, atol=1e-6)
+    np.testing.assert_allclose(vectors.pooled[:, :-1], pooled.numpy(), atol=1e-6)
+    assert all((array == array.astype(np.float16)).all() for array in model.pooled.encoder.arrays().values())
+
+
+def test_the_bias_of_the_retriever_is_a_column(encoder: Path) -> None:
+    network = Network(Transformer.of(EncoderFolder.of(encoder)), layers=2, clusters=3, width=8, dropout=0.0)
+    found = retriever_of(network, np.zeros(4, np.int64))
+    assert network.retrieve is not None
+    assert found is not None
+    torch.testing.assert_close(torch.from_numpy(found.classifiers[:, -1]), network.retrieve.bias.detach())
+
+
+def test_two_clusterings_are_combined_by_validation(encoder: Path, tiny: Parts) -> None:
+    run = Run()
+    clusters = {"size": 4, "beam": 4, "clusterings": 2}
+    found = trained_on(encoder, tiny.train, tiny.valid, run, clusters=clusters)
+    first, second = (model.retriever for model in found.predictor.models)
+    assert first is not None
+    assert second is not None
+    assert (first.cluster_of != second.cluster_of).any()
+    assert any("combination of the models: " in message for message in run.messages)
+    assert not np.array_equal(found.predictor.calibrator.line, [1, 0])
+    assert {"train", "train 2"} <= run.seconds.keys()
+
+
+def test_a_fixed_combination_is_taken_as_it_is(encoder: Path, tiny: Parts) -> None:
+    names = [str(encoder)] * 2
+    found = trained_on(
+        encoder,
+        tiny.train,
+        None,
+        encoder={"names": names, "tokens": 24, "frozen": None},
+        combine="zscore",
+    )
+    assert found.predictor.combine == "zscore"
+    assert found.predictor.calibrator.line.tolist() == [1, 0]
+    assert found.recall == {}
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_without_validation_data_all_documents_train(encoder: Path, tiny: Parts, empty: bool) -> None:
+    run = Run()
+    valid = tiny.valid.take([]) if empty else None
+    found = trained_on(encoder, tiny.train, valid, run)
+    assert not any("held out" in message for message in run.messages)
+    assert "calibration" not in run.seconds
+    # The curve is the logistic function as it is, the epoch the last one.
+    assert found.predictor.calibrator.line.tolist() == [1, 0]
+    assert len(found.predictor.calibrator.margins) == 0
+
+
+def test_pairs_that_are_not_scored_do_not_calibrate(encoder: Path, tiny: Parts) -> None:
+    """If all positives are revealed, nothing is left to fit a curve on."""
+    known = replace(tiny.valid, revealed=tiny.valid.Y)
+    found = trained_on(encoder, tiny.train, known)
+    assert found.predictor.calibrator.line.tolist() == [1, 0]
+
+
+def test_which_candidates_are_positive() -> None:
+    candidates = Candidates.from_counts(
+        np.array([2, 1]), np.array([0, 2, 1], np.int32), np.zeros(3, np.float32)
+    )
+    Y = csr_array(np.array([[0, 1, 1], [0, 0, 0]], np.float32))
+    assert is_in(candidates, Y).tolist() == [False, True, False]
+
+
+class Stopped(Run):
+    """Is killed after so many steps."""
+
+    steps = 0
+
+    def on_advance(self, phase: Phase, note: str) -> None:
+        self.steps += phase.name == "train"
+        if self.steps > 8:
+            raise KeyboardInterrupt
+
+
+def test_a_training_that_was_stopped_goes_on_to_the_same_model(
+    encoder: Path, tiny: Parts, trained: Xgrank, tmp_path: Path
+) -> None:
+    place = tmp_path / "checkpoints"
+    with pytest.raises(KeyboardInterrupt):
+        Xgrank(config(encoder)).fit(tiny.train, valid=tiny.valid, run=Stopped(checkpoints=place))
+    again = Xgrank(config(encoder)).fit(tiny.train, valid=tiny.valid, run=Run(checkpoints=place, resume=True))
+    (one,), (other,) = trained.predictor_.models, again.predictor_.models
+    assert (one.ranker.labels == other.ranker.labels).all()
+    weights = other.pooled.encoder.arrays()
+    assert all((array == weights[name]).all() for name, array in one.pooled.encoder.arrays().items())
+
+
+def test_a_training_that_was_stopped_is_not_gone_on_with_other_settings(
+    encoder: Path, tiny: Parts, tmp_path: Path
+) -> None:
+    place = tmp_path / "checkpoints"
+    with pytest.raises(KeyboardInterrupt):
+        Xgrank(config(encoder)).fit(tiny.train, valid=tiny.valid, run=Stopped(checkpoints=place))
+    with pytest.raises(UsageError, match="calibrate was 'platt' and is 'none' now"):
+        Xgrank(config(encoder, calibrate="none")).fit(
+            tiny.train, valid=tiny.valid, run=Run(checkpoints=place, resume=True)
+        )
