@@ -96,7 +96,7 @@ class Contestant(ABC):
         return dict(self.job.settings)
 
     def facts(self) -> dict[str, Any]:
-        """Further figures for the result, asked for after training."""
+        """Further metrics for the result, asked for after training."""
         return {}
 
 

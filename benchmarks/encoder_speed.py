@@ -102,17 +102,17 @@ def predict(
 
 
 def measure(system: str, options: argparse.Namespace) -> dict[str, Any]:
-    """All figures of one system."""
+    """All metrics of one system."""
     named = {"names": [options.encoder]} if system == "xgrank" else {"name": options.encoder}
     settings = merge({"encoder": {**named, "tokens": options.tokens}}, parse_overrides(options.set))
     parts = catalogue.build("synthetic", n_labels=options.labels, n_documents=options.documents)
     folder = EncoderFolder.of(options.encoder)
     encoder = Transformer.of(folder)
     found: dict[str, Any] = {"system": system}
-    found |= learn(settings, system, parts["train"].take(np.arange(options.learnt)), encoder)
+    found |= learn(settings, system, parts["train"].take(np.arange(options.trained)), encoder)
     found["train share"] = found["bare train"] / found["train"]
     model = create(system, merge(settings, {"train": {"epochs": 1}}))
-    model.fit(parts["train"].take(np.arange(options.learnt)), valid=parts["valid"])
+    model.fit(parts["train"].take(np.arange(options.trained)), valid=parts["valid"])
     documents = parts["test"].documents
     tokens = Subwords(folder, options.tokens)(documents.joined(model.config.fields))
     order = np.argsort(tokens.lengths, kind="stable")
@@ -144,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--encoder", default="minilm", help="a folder or a name")
     parser.add_argument("--labels", type=int, default=100_000)
     parser.add_argument("--documents", type=int, default=20_000, help="of all parts of the data")
-    parser.add_argument("--learnt", type=int, default=2000, help="training documents that are used")
+    parser.add_argument("--trained", type=int, default=2000, help="training documents that are used")
     parser.add_argument("--tokens", type=int, default=32, help="of a text")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting")
     options = parser.parse_args(arguments)

@@ -102,8 +102,8 @@ def main() -> None:
             command = [sys.executable, __file__, str(options.data), "--ngrams", str(order), "--only", system]
             command += ["--limit", str(options.limit)] if options.limit else []
             results[system] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-            figures = "  ".join(f"{name} {value:,.1f}" for name, value in results[system].items())
-            print(f"1..{order} {system}: {figures}", flush=True)
+            numbers = "  ".join(f"{name} {value:,.1f}" for name, value in results[system].items())
+            print(f"1..{order} {system}: {numbers}", flush=True)
         for name in ("seconds", "cpu_seconds", "megabytes_more_at_peak", "microseconds_for_one_short_text"):
             ratio = results["sklearn"][name] / results["longtail"][name]
             print(f"1..{order} {name}: scikit-learn / longtail = {ratio:.2f}", flush=True)

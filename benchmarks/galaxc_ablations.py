@@ -1,8 +1,7 @@
 """What each part of GalaXC is worth, on validation documents: python -m benchmarks.galaxc_ablations --data DIR.
 
-The rows of the paper's Tables 4, 7 and 8, and our additions. The linear tree is left out of all rows but the first,
-so that it does not cover what a part does. Each row has the shares of right labels among the 100 of nearest
-embedding: by initial embeddings, and by what the row's shortlist uses.
+The rows of the paper's Tables 4, 7 and 8, and our additions. Each row has the recall of the 100 labels of nearest
+embedding: by initial embeddings, and by the embeddings of the row's shortlist.
 """
 
 from collections.abc import Sequence
@@ -16,59 +15,58 @@ from benchmarks.variants import Variants
 from longtail.metrics.topk import recall
 from longtail.shortlist.ann import AnnIndex
 from longtail.systems.base import System
-from longtail.systems.galaxc.folded import Queries
+from longtail.systems.galaxc.predict import GraphDocuments
 from longtail.systems.galaxc.system import Galaxc
+from longtail.text.feature_store import FeatureStore
 from longtail.types import Dataset
 
-ALONE = ["linear=false"]
-FREE = [*ALONE, "classifier.node=false"]
+FREE = ["classifier.node=false"]
 VARIANTS: Variants = {
     "default": [],
-    "no linear witness": ALONE,
-    "classifier alone": [*ALONE, "score=classifier"],
-    "ANN alone": [*ALONE, "score=ann", "shortlist.embedding=transformed"],
-    "ANN alone, raw": [*ALONE, "score=ann", "shortlist.embedding=raw"],
-    "no attention": [*ALONE, "classifier.attention=false"],
-    "2 hops": [*ALONE, "graph.fanouts=[4, 3]"],
-    "1 hop": [*ALONE, "graph.fanouts=[4]"],
-    "hops alone": [*ALONE, "graph.own=false"],
+    "ANN alone": ["score=ann", "shortlist.embedding=transformed"],
+    "ANN alone, raw": ["score=ann", "shortlist.embedding=raw"],
+    "no voters": ["shortlist.voters=0"],
+    "no attention": ["classifier.attention=false"],
+    "2 hops": ["graph.fanouts=[4, 3]"],
+    "1 hop": ["graph.fanouts=[4]"],
+    "hops alone": ["graph.include_initial=false"],
     "free classifiers": FREE,
     "free classifiers, GIN": [*FREE, "graph.encoder=gin"],
     "free classifiers, GraphSAGE": [*FREE, "graph.encoder=graphsage"],
-    "surrogate embeddings": [*ALONE, "initial.source=surrogate"],
-    "own labels seen (paper)": [
-        *ALONE,
+    "surrogate embeddings": ["initial.source=surrogate"],
+    "own labels visible (paper)": [
         "neighbourhood.near=0",
         "neighbourhood.mask_positive=0",
-        "neighbourhood.ask_visible=true",
+        "neighbourhood.visible_in_loss=true",
     ],
-    "own labels seen, half hidden": [*ALONE, "neighbourhood.near=0"],
-    "nearest nodes seen": [*ALONE, "neighbourhood.near=1"],
-    "hard negatives": [*ALONE, "negatives.hard=5"],
-    "cross entropy": [*ALONE, "loss=bce"],
+    "own labels visible, half hidden": ["neighbourhood.near=0"],
+    "nearest nodes": ["neighbourhood.near=1"],
+    "hard negatives": ["negatives.hard=5"],
+    "cross entropy": ["loss=bce"],
 }
 
 
 def recall_by_initial(model: System, valid: Dataset) -> str:
     """Percent of right labels among the 100 of nearest initial embedding."""
-    Y, queries = _asked(model, valid)
-    found, _ = AnnIndex.build(cast(Galaxc, model).folded_.label_vectors).search(queries.vectors, 100)
+    Y, encoded = _encoded(model, valid)
+    found, _ = AnnIndex.build(encoded.predictor.label_vectors).search(encoded.queries.vectors, 100)
     return f"{100 * pooled_recall(found, Y):.1f}"
 
 
 def recall_by_shortlist(model: System, valid: Dataset) -> str:
     """Percent of right labels among 100 by the embeddings of the shortlist."""
-    Y, queries = _asked(model, valid)
-    folded = cast(Galaxc, model).folded_
-    found, _ = folded.labels.search(folded.query(folded.look(queries)), 100)
+    Y, encoded = _encoded(model, valid)
+    predictor = encoded.predictor
+    found, _ = predictor.labels.search(predictor.label_query(encoded.resolutions), 100)
     return f"{100 * pooled_recall(found, Y):.1f}"
 
 
-def _asked(model: System, valid: Dataset) -> tuple[csr_array, Queries]:
-    galaxc = cast(Galaxc, model)
-    valid = valid.relabelled(galaxc.labels_.extended(valid.labels.ids))
-    X, vectors = galaxc._embedded(valid.documents)
-    return csr_array(valid.Y[:, : len(galaxc.labels_)]), Queries(X, vectors, np.full(len(vectors), -1))
+def _encoded(model: System, valid: Dataset) -> tuple[csr_array, GraphDocuments]:
+    """Labels and documents, without revealed labels and edges."""
+    valid = valid.relabelled(model.labels_.extended(valid.labels.ids))
+    documents = valid.documents
+    encoded = cast(GraphDocuments, cast(Galaxc, model)._encode(documents, FeatureStore(documents)))
+    return csr_array(valid.Y[:, : len(model.labels_)]), encoded
 
 
 def pooled_recall(labels: np.ndarray, Y: csr_array) -> float:

@@ -1,4 +1,4 @@
-"""The figures of merit of a contestant's predictions, all in percent."""
+"""The metrics of a contestant's predictions, all in percent."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def judge(labels: np.ndarray, scores: np.ndarray, data: ContestData) -> dict[str
     bins = by_bin(labels, data.truth, weights, frequency_bins(data.train_counts), 5)
     return {
         "metrics": {name: 100 * value for name, value in metrics.items()},
-        "bins@5": [_percent(asdict(figures)) for figures in bins],
+        "bins@5": [_percent(asdict(metrics)) for metrics in bins],
     }
 
 
-def _percent(figures: dict[str, Any]) -> dict[str, Any]:
-    return {name: 100 * value if isinstance(value, float) else value for name, value in figures.items()}
+def _percent(metrics: dict[str, Any]) -> dict[str, Any]:
+    return {name: 100 * value if isinstance(value, float) else value for name, value in metrics.items()}

@@ -31,7 +31,7 @@ def run_table(result: Mapping[str, Any]) -> str:
     least = {key: min((c[key] for c in finished), default=0.0) for key in COSTS.values()}
     for contestant in finished:
         metrics = [(f"{contestant['metrics'][m]:.2f}", f"{best[m]:.2f}") for m in METRICS]
-        costs = [(three_figures(contestant[key]), three_figures(least[key])) for key in COSTS.values()]
+        costs = [(three_digits(contestant[key]), three_digits(least[key])) for key in COSTS.values()]
         cells = [f"**{own}**" if own == top and not alone else own for own, top in metrics + costs]
         lines.append(_row([contestant["name"], *cells]))
     lines += [
@@ -43,7 +43,7 @@ def run_table(result: Mapping[str, Any]) -> str:
 
 
 def caption(result: Mapping[str, Any]) -> str:
-    """What the figures were measured on."""
+    """What the metrics were measured on."""
     data, machine = result["data"], result["machine"]
     splits = f", mean of {data['splits']} splits" if data.get("splits", 1) > 1 else ""
     return (
@@ -53,7 +53,7 @@ def caption(result: Mapping[str, Any]) -> str:
     )
 
 
-def three_figures(value: float) -> str:
+def three_digits(value: float) -> str:
     """A number with three significant figures, never in powers of ten."""
     if value >= 100:
         return f"{value:,.0f}"

@@ -34,7 +34,7 @@ def rows(
     """The Markdown rows, each printed as soon as it is known.
 
     Args:
-        common: settings of every variant.
+        common: settings of every variant, over its own.
         measures: further columns behind the metrics.
         documents: so many training documents at most, drawn at random; None: all.
     """
@@ -47,7 +47,7 @@ def rows(
     lines = ["| " + " | ".join(headings) + " |", "|---" * len(headings) + "|"]
     print("\n".join(lines), flush=True)
     for name, settings in variants.items():
-        model = create(system, merge({"fields": list(fields)}, parse_overrides([*common, *settings])))
+        model = create(system, merge({"fields": list(fields)}, parse_overrides([*settings, *common])))
         wall, cpu = time.perf_counter(), time.process_time()
         model.fit(train, valid=parts["valid"] if model.capabilities.validation else None)
         spent = f"{time.perf_counter() - wall:.0f} | {time.process_time() - cpu:.0f}"

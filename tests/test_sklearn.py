@@ -131,3 +131,10 @@ def test_the_linear_system_learns_words() -> None:
     assert classifier.system_.name == "linear"
     assert classifier.predict(["a red sea"]).toarray().tolist() == [[1, 0, 1]]
     assert classifier.score(texts, target) > 0.95
+
+
+def test_auto_chooses_the_system() -> None:
+    classifier = LongtailClassifier("auto", k=2, linear__tree__leaf_size=2).fit(TEXTS * 5, TAGS * 5)
+    assert classifier.system_.name == "linear"
+    assert classifier.system_.config.tree.leaf_size == 2
+    assert classifier.get_params()["system"] == "auto"

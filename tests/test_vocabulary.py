@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from longtail.cli.main import COMMANDS, main
 from longtail.systems import REGISTRY
@@ -68,7 +67,9 @@ FILES = sorted(
 def retired_in(text: str) -> list[str]:
     found = []
     for line, content in enumerate(text.splitlines(), 1):
-        content = content.replace("trust_remote_code", "")
+        # Names of other libraries, and former settings, whose errors name the new ones.
+        content = content.replace("trust_remote_code", "").replace("fused=True", "")
+        content = re.sub(r'^\s*(RENAMED = \{)?"[\w.]+": ("[^"]*"|[A-Z_]+)[,}]*$', "", content)
         spelt = f"{content} {SPLIT.sub(' ', content)}"
         for pattern, new in PATTERNS:
             match = pattern.search(spelt)
@@ -87,10 +88,13 @@ def test_no_retired_word_in_code_and_docs(path: Path) -> None:
     [["--help"], *([name, "--help"] for name in COMMANDS), *(["info", name, "--all"] for name in REGISTRY)],
     ids=" ".join,
 )
-def test_no_retired_word_in_what_the_command_line_prints(arguments: list[str]) -> None:
-    done = CliRunner().invoke(main, arguments)
-    assert done.exit_code == 0, done.output
-    assert retired_in(done.output) == []
+def test_no_retired_word_in_what_the_command_line_prints(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert printed
+    assert retired_in(printed) == []
 
 
 def test_a_retired_word_is_found_wherever_it_hides() -> None:

@@ -20,7 +20,7 @@ class Phase:
     done: int = 0
 
     def advance(self, steps: int = 1, note: str = "") -> None:
-        """Say that ``steps`` more are done; ``note`` is a short figure to show beside the bar."""
+        """Say that ``steps`` more are done; ``note`` is a short text to show beside the bar."""
         self.done += steps
         self.run.on_advance(self, note)
 
@@ -32,9 +32,9 @@ class Run:
     seconds: dict[str, float] = field(default_factory=dict)
     messages: list[str] = field(default_factory=list)
     checkpoints: Path | None = None
-    """Where a system that trains in stages keeps what it has learnt so far; None: nowhere."""
+    """Where a system that trains in stages keeps what it has learned so far; None: nowhere."""
     resume: bool = False
-    """Whether it goes on with what is kept there."""
+    """Whether it resumes from what is kept there."""
     in_stages: bool = False
     """Whether the system trains in stages; it says so when it opens its checkpoints."""
     opened: Any = None
@@ -53,7 +53,7 @@ class Run:
             self.on_end(phase)
 
     def say(self, message: str) -> None:
-        """Keep a sentence that the user should read (a warning, what was learnt)."""
+        """Keep a sentence that the user should read (a warning, what was learned)."""
         self.messages.append(message)
 
     def on_start(self, phase: Phase) -> None:

@@ -26,7 +26,7 @@ def test_what_an_encoder_reads_for_learning_is_recorded(tmp_path) -> None:
 
 @pytest.mark.parametrize("system", ["xgrank", "gudn"])
 def test_a_line_a_system(system, tmp_path, capsys) -> None:
-    small = {"labels": 60, "documents": 300, "learnt": 100, "tokens": 12}
+    small = {"labels": 60, "documents": 300, "trained": 100, "tokens": 12}
     arguments = [part for name, value in small.items() for part in (f"--{name}", str(value))]
     with threads.limit(1):
         main(["--systems", system, "--encoder", str(write_syllables(tmp_path)), *arguments])

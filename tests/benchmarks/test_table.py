@@ -1,4 +1,4 @@
-from benchmarks.table import run_table, three_figures
+from benchmarks.table import run_table, three_digits
 from tests.benchmarks.worlds import contestant, result
 
 
@@ -26,6 +26,6 @@ def test_a_failure_is_told_below_the_table():
 
 
 def test_numbers_have_three_figures():
-    assert [three_figures(x) for x in (12345.6, 123.4, 12.34, 1.234, 0.1234, 0.01234, 0.0001)] == [
+    assert [three_digits(x) for x in (12345.6, 123.4, 12.34, 1.234, 0.1234, 0.01234, 0.0001)] == [
         "12,346", "123", "12.3", "1.23", "0.123", "0.0123", "<0.001",
     ]  # fmt: skip

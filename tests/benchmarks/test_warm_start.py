@@ -7,7 +7,7 @@ from longtail.data import catalogue, write
 
 def test_a_row_a_system_and_the_ratio(tmp_path, capsys) -> None:
     write(catalogue.build("synthetic", n_labels=60), tmp_path / "data")
-    tiny = ["width=8", "initial.rank.epochs=1", "stages.joint.epochs=1", "linear=false", "complete=20"]
+    tiny = ["width=8", "initial.rank.epochs=1", "initial.embed.epochs=1", "stages.joint.epochs=1"]
     kept = tmp_path / "rows.json"
     with threads.limit(1):
         main(

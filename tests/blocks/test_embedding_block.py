@@ -1,4 +1,4 @@
-"""The embedding block starts as x + relu(x), keeps its spectral norm and folds into one matrix."""
+"""The embedding block starts as x + relu(x), keeps its spectral norm and is exported as one matrix."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def test_edges_may_have_weights() -> None:
 def test_folded_weights_give_the_same() -> None:
     layer, h = trained(3, 5, 0.3), torch.randn(10, 3)
     edges, _, _ = graphs(SIZES)
-    f = layer.folded()
+    f = layer.exported()
     x = f["factor"] * h + torch.from_numpy(edges @ h.numpy())
     x = torch.relu(x @ f["inner"].T + f["inner_bias"])
     x = torch.relu(x @ f["outer"].T + f["outer_bias"])

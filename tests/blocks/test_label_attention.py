@@ -40,7 +40,7 @@ def test_weights_sum_to_one_in_training_too() -> None:
     assert (weights >= 0).all()
 
 
-def test_the_transform_has_spectral_norm_one_and_folds() -> None:
+def test_the_exported_transform_has_spectral_norm_one() -> None:
     block, vectors = draw(2)
     optimiser = torch.optim.Adam(block.parameters(), lr=0.1)
     block.train()

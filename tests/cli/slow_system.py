@@ -16,6 +16,8 @@ from longtail.run import Run
 from longtail.systems import REGISTRY
 from longtail.systems.base import SystemConfig
 from longtail.systems.dummy import Dummy
+from longtail.text.feature_store import FeatureStore
+from longtail.text.shared_features import FeatureWriter
 from longtail.types import Dataset
 
 
@@ -29,18 +31,18 @@ class Slow(Dummy):
         wait: Literal["fit", "save"] = "fit"
         """Where to wait."""
 
-    def _fit(self, train: Dataset, valid: Dataset | None, run: Run) -> None:
-        with run.phase("learn slowly", total=1200) as phase:
+    def _fit(self, train: Dataset, valid: Dataset | None, run: Run, store: FeatureStore) -> None:
+        with run.phase("train slowly", total=1200) as phase:
             while self.setting == "fit" and phase.done < phase.total:
                 phase.advance()
                 wait()
-        super()._fit(train, valid, run)
+        super()._fit(train, valid, run, store)
 
     @property
     def setting(self) -> str:
         return str(getattr(self.config, "wait", ""))
 
-    def _save_parts(self, folder: Path) -> None:
+    def _save_parts(self, folder: Path, features: FeatureWriter) -> None:
         (folder / "half").write_bytes(b"a part that is only half there")
         while self.setting == "save":
             wait()

@@ -23,6 +23,8 @@ from longtail.storage import VerifiedFolder, read_arrays, write_arrays
 from longtail.systems import REGISTRY
 from longtail.systems.base import SystemConfig
 from longtail.systems.dummy import Dummy
+from longtail.text.feature_store import FeatureStore
+from longtail.text.shared_features import FeatureReader, FeatureWriter
 from longtail.training.checkpoint import open_for
 from longtail.training.rows import RowTable
 from longtail.training.task import Batch, Task
@@ -34,7 +36,7 @@ PLACE = "tests.cli.staged_system:Staged"
 
 
 class Shares(Task):
-    """Learns one number a document: how many labels it has."""
+    """Trains one number per document: how many labels it has."""
 
     def __init__(self, counts: np.ndarray, wait: bool) -> None:
         self.n_documents = len(counts)
@@ -55,7 +57,7 @@ class Shares(Task):
 
 
 class Staged(Dummy):
-    """The dummy, after two stages that learn something of no use."""
+    """The dummy, after two training stages that it makes no use of."""
 
     name: ClassVar[str] = "staged"
 
@@ -66,7 +68,7 @@ class Staged(Dummy):
 
     config: Config
 
-    def _fit(self, train_set: Dataset, valid: Dataset | None, run: Run) -> None:
+    def _fit(self, train_set: Dataset, valid: Dataset | None, run: Run, store: FeatureStore) -> None:
         fingerprint = {"data": train_set.fingerprint(), "settings": configuration.to_dict(self.config)}
         checkpoints = open_for(run, fingerprint)
         if checkpoints is not None:
@@ -77,13 +79,13 @@ class Staged(Dummy):
             task = Shares(counts, wait=stage == "second")
             train(task, config, stage=stage, seed=self.config.seed, run=run, checkpoints=checkpoints)
         self.numbers_ = task.table.weight.numpy()
-        super()._fit(train_set, valid, run)
+        super()._fit(train_set, valid, run, store)
 
-    def _save_parts(self, folder: Path) -> None:
+    def _save_parts(self, folder: Path, features: FeatureWriter) -> None:
         write_arrays(folder / "numbers.safetensors", {"numbers": self.numbers_})
 
-    def _load_parts(self, folder: VerifiedFolder) -> None:
-        super()._load_parts(folder)
+    def _load_parts(self, folder: VerifiedFolder, features: FeatureReader) -> None:
+        super()._load_parts(folder, features)
         self.numbers_ = read_arrays(folder.path("numbers.safetensors"))["numbers"]
 
 

@@ -16,7 +16,7 @@ from tests.cli.conftest import Call, records, write_lines
 
 
 class Telling(Dummy):
-    """The dummy, with something to tell; its label texts are hostile."""
+    """The dummy with an insight, whose texts are hostile."""
 
     name: ClassVar[str] = "telling"
 
@@ -115,7 +115,7 @@ def test_a_reader_that_goes_away_gives_its_own_exit_code(model: Path, folder: Pa
     assert process.returncode == 141
 
 
-def test_revealed_labels_are_left_out(call: Call, model: Path, folder: Path, tmp_path: Path) -> None:
+def test_revealed_labels_are_unscored(call: Call, model: Path, folder: Path, tmp_path: Path) -> None:
     rows = [json.loads(line) for line in (folder / "test.jsonl").read_text().splitlines()]
     source = tmp_path / "test.jsonl"
     source.write_text("".join(json.dumps({**row, "revealed": ["common"]}) + "\n" for row in rows))

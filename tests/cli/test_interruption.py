@@ -50,10 +50,10 @@ def test_an_interruption_leaves_things_as_they_were(
     assert err.splitlines()[-1] == f"longtail: {word}; nothing was written"
     assert everything_in(work) == before
     if moment == "fit":
-        assert "learn slowly (1,200) ..." in err
+        assert "train slowly (1,200) ..." in err
         assert "% (" in err
         assert " left" in err
-        assert "learn slowly stopped after" in err
+        assert "train slowly stopped after" in err
 
 
 def limit_file_size(limit: int) -> Callable[[], None]:

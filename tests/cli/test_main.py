@@ -9,7 +9,7 @@ import click
 import pytest
 
 from longtail import __version__
-from longtail.cli.main import COMMANDS, Terminated, verdict
+from longtail.cli.main import COMMANDS, Terminated, exit_status
 from longtail.cli.session import Session
 from longtail.errors import DataError, OutputExistsError, UsageError
 from tests.cli.conftest import Call
@@ -58,7 +58,13 @@ def test_python_dash_m_gives_the_exit_code() -> None:
         (["--help"], 0, ""),
         (["train", "--help"], 0, ""),
         (["frobnicate"], 2, "there is no command 'frobnicate': there are train, predict"),
-        (["train"], 2, "missing argument 'DATA' (see longtail train --help)"),
+        (["train"], 2, "missing option '-o' / '--output' (see longtail train --help)"),
+        (
+            ["train", "-o", "m"],
+            2,
+            "there is nothing to train on: name DATA, or a file of labels with --labels",
+        ),
+        (["evaluate", "m"], 2, "missing argument 'DATA' (see longtail evaluate --help)"),
         (["train", "d", "--outptu", "m"], 2, "--outptu"),
         (["predict", "m", "i", "-k", "0"], 2, "0 is not in the range"),
         (["predict", "m", "i", "--format", "xml"], 2, "'xml' is not one of"),
@@ -112,12 +118,12 @@ def test_verbose_shows_the_traceback_and_quiet_errors_stay(call: Call) -> None:
     ],
 )
 def test_verdict(error: BaseException, code: int, sentence: str) -> None:
-    assert verdict(error, Session()) == (code, sentence)
+    assert exit_status(error, Session()) == (code, sentence)
 
 
 def test_verdict_of_memory_and_of_an_interruption_after_writing() -> None:
-    assert "memory" in verdict(MemoryError(), Session())[1]
-    assert verdict(KeyboardInterrupt(), Session(written=True)) == (130, "interrupted")
+    assert "memory" in exit_status(MemoryError(), Session())[1]
+    assert exit_status(KeyboardInterrupt(), Session(written=True)) == (130, "interrupted")
 
 
 def test_a_reader_that_goes_away_is_no_noise(model: Path, tmp_path: Path) -> None:

@@ -51,6 +51,14 @@ def test_what_is_in_the_way_is_found(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "folder") == ["mine.txt"]
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "none"), (True, "true"), (0.5, "0.5"), ("auto", "auto"), (["title", "text"], "[title, text]")],
+)
+def test_values_of_settings(value: object, text: str) -> None:
+    assert output.shown(value) == text
+
+
 def test_table_columns_are_aligned(capsys: pytest.CaptureFixture[str]) -> None:
     output.print_table([["a", "1"], ["longer", "22"]], indent="  ")
     output.print_table([])

@@ -176,8 +176,8 @@ def test_revealed_labels_are_not_predicted_again(call: Call, model: Path, tmp_pa
         }
         assert found == {"a": ["common", "l0"], "b": ["l0", "l1"], "c": ["common", "l1"]}
         assert (
-            f"warning: {source}, line 4: the revealed label 'odd' of the document 'c' is none of the model's; "
-            "2 such labels were left out"
+            f"warning: {source}, line 4: the revealed label 'odd' of the document 'c' is not in the model; "
+            "2 such labels were ignored"
         ) in answer.err
     piped = run(model, source.read_bytes(), "-k", "1")
     assert [len(json.loads(line)["labels"]) for line in piped.stdout.splitlines()] == [1, 1, 1]
@@ -189,7 +189,7 @@ def test_edges_are_for_systems_that_use_them(call: Call, model: Path, folder: Pa
     edges.write_text("doc-1\tl0\t1\n")
     answer = call("predict", model, folder / "test.jsonl", "--edges", edges, "-q")
     assert answer.code == 2
-    assert "the system 'dummy' makes no use of edges: leave out --edges" in answer.err
+    assert "the system 'dummy' makes no use of edges: omit --edges" in answer.err
     edges.write_text("doc-1\tl0\tmuch\n")
     answer = call("predict", model, folder / "test.jsonl", "--edges", edges, "-q")
     assert answer.code == 1

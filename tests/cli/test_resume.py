@@ -49,7 +49,7 @@ def test_a_stopped_training_goes_on(call: Call, folder: Path, tmp_path: Path, nu
     if number == signal.SIGINT:
         assert code == 130
         assert err.splitlines()[-2:] == [
-            f"what was learnt is kept in {kept}: add --resume to go on with it",
+            f"the training so far is kept in {kept}: add --resume to continue it",
             "longtail: interrupted",
         ]
     assert sorted(path.name for path in kept.iterdir()) == ["checkpoint.json", "first", "second"]
@@ -57,7 +57,7 @@ def test_a_stopped_training_goes_on(call: Call, folder: Path, tmp_path: Path, nu
     refused = call(*arguments)
     assert refused.code == 2
     assert refused.err == (
-        f"longtail: {kept} holds a training that was stopped: go on with it (--resume) or start over (--force)\n"
+        f"longtail: {kept} holds a training that was stopped: resume it (--resume) or start over (--force)\n"
     )
     other = call(*arguments, "--resume", "--set", "lr=0.2", "-q")
     assert other.code == 2
@@ -65,7 +65,7 @@ def test_a_stopped_training_goes_on(call: Call, folder: Path, tmp_path: Path, nu
     answer = call(*arguments, "--resume")
     assert answer.code == 0, answer.err
     assert "the stage 'first' is finished" in answer.err
-    assert "the stage 'second' goes on after epoch 1 of 3" in answer.err
+    assert "the stage 'second' resumes after epoch 1 of 3" in answer.err
     assert not kept.exists()
     for name in ("numbers.safetensors", "labels.jsonl"):
         assert (model / name).read_bytes() == (whole / name).read_bytes()
@@ -92,7 +92,7 @@ def test_nothing_to_go_on_with(call: Call, folder: Path, tmp_path: Path) -> None
 def test_a_system_without_stages_says_so(call: Call, folder: Path, tmp_path: Path) -> None:
     answer = call("train", folder, "-o", tmp_path / "m", "--system", "dummy", "--resume", "--json")
     assert answer.code == 0
-    assert "the system 'dummy' does not train in stages: --resume changes nothing" in answer.err
+    assert "the system 'dummy' has no training stages: --resume has no effect" in answer.err
     assert json.loads(answer.out)["system"] == "dummy"
 
 

@@ -2,17 +2,17 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from longtail.cli.session import Session, current, loudness
+from longtail.cli.session import Session, current, verbosity
 
 
 @click.group()
-@loudness
+@verbosity
 def outer():
     pass
 
 
 @outer.command()
-@loudness
+@verbosity
 def inner():
     session = current()
     click.echo(f"{session.quiet} {session.verbose} {session.written}")

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-from longtail.cli.settings_table import Setting, field_docs, settings_of
+from longtail.cli.settings_table import Setting, field_docs, highlights_of, settings_of
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,15 @@ def test_settings_have_dotted_names_defaults_and_docs() -> None:
         Setting("tree.leaf", 100, "Labels in a leaf."),
         Setting("tree.bare", 0.5, ""),
     ]
+
+
+def test_highlights_come_in_their_own_order() -> None:
+    assert highlights_of(Config) == settings_of(Config), "none are named: all"
+
+    class Chosen(Config):
+        highlights: ClassVar[tuple[str, ...]] = ("tree.leaf", "seed")
+
+    assert [setting.name for setting in highlights_of(Chosen)] == ["tree.leaf", "seed"]
 
 
 def test_docs_of_the_fields() -> None:

@@ -20,13 +20,13 @@ def train_only(tmp_path: Path) -> Path:
     return source
 
 
-def test_trains_saves_and_says_what_was_learnt(call: Call, train_only: Path, tmp_path: Path) -> None:
+def test_trains_saves_and_reports(call: Call, train_only: Path, tmp_path: Path) -> None:
     model = tmp_path / "model"
     answer = call("train", train_only, "-o", model, "--system", "dummy", "--seed", 3, "--jobs", 1)
     assert answer.code == 0, answer.err
-    assert "'dummy' learnt 6 labels (of 6) from 20 documents" in answer.out
+    assert "'dummy' trained on 20 documents; 6 labels, 6 of them with training documents" in answer.out
     assert "model size" in answer.out
-    assert re.search(r"a document +[0-9.]+ ms", answer.out)
+    assert re.search(r"per document +[0-9.]+ ms", answer.out)
     for phase in ("read", "count", "save"):
         assert f"{phase} ..." in answer.err
         assert f"{phase} took" in answer.err
@@ -42,7 +42,7 @@ def test_json_and_quiet(call: Call, train_only: Path, tmp_path: Path) -> None:
     summary = json.loads(answer.out)
     assert (summary["documents"], summary["labels"], summary["system"]) == (20, 6, "dummy")
     assert set(summary["seconds"]) == {"read", "count", "save"}
-    assert summary["ms_a_document"] > 0
+    assert summary["ms_per_document"] > 0
     assert summary["bytes"] == sum(file.stat().st_size for file in (tmp_path / "m").iterdir())
     assert answer.err == ""
     silent = call("train", train_only, "-o", tmp_path / "n", "--system", "dummy", "-q")
@@ -103,7 +103,7 @@ def test_settings_come_from_the_file_then_set_then_options(tmp_path: Path) -> No
     name, settings = gather_settings("linear", config, ("seed=2", "tree.leaf=5"), "title, text", 7)
     assert name == "linear"
     assert settings == {"seed": 7, "fields": ["title", "text"], "tree": {"leaf": 5, "depth": 3}}
-    assert gather_settings(None, None, (), None, None) == ("linear", {})
+    assert gather_settings(None, None, (), None, None) == ("auto", {})
     file.write_text("system = 3")
     with pytest.raises(ConfigError, match="must be a system's name"):
         gather_settings(None, config, (), None, None)
@@ -118,10 +118,10 @@ def test_bad_data_names_file_and_line(call: Call, tmp_path: Path) -> None:
     assert not (tmp_path / "m").exists()
 
 
-def test_validation_figures_are_printed(call: Call, folder: Path, tmp_path: Path) -> None:
+def test_validation_metrics_are_printed(call: Call, folder: Path, tmp_path: Path) -> None:
     answer = call("train", folder, "-o", tmp_path / "m", "--system", "dummy")
     assert answer.code == 0, answer.err
-    assert "Figures on the validation documents" in answer.out
+    assert "Metrics on the validation documents" in answer.out
     assert "P@1" in answer.out
 
 

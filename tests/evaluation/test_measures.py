@@ -8,8 +8,8 @@ from longtail.evaluation.measures import (
     bin_table,
     calibration,
     equal_volume_bins,
-    metrics,
     frequency_bins,
+    metrics,
     other_metrics,
     precision_parts,
 )

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from longtail import threads
 from longtail.errors import UsageError
-from longtail.shortlist.candidates import Candidates
+from longtail.shortlist.candidates import Candidates, mean_of, union_of
 
 ROWS = st.lists(st.dictionaries(st.integers(0, 20), st.integers(-2, 2), max_size=8), max_size=40)
 
@@ -57,6 +57,48 @@ def test_a_union_has_the_first_scores_then_the_fill(a: list[dict[int, int]], b: 
     assert joined.ids.tolist() == [i for row in filled for i in sorted(row)]
 
 
+@given(ROWS, st.integers(0, 2**16))
+def test_chosen_entries_keep_document_id_and_score(rows: list[dict[int, int]], seed: int) -> None:
+    candidates = of(rows)
+    chosen = np.random.default_rng(seed).random(len(candidates.ids)) < 0.5
+    flags = iter(chosen.tolist())
+    expected = [{i: row[i] for i in sorted(row) if next(flags)} for row in rows]
+    found = candidates.where(chosen)
+    assert lists(found) == expected
+    assert (found.indptr.dtype, found.ids.dtype, found.scores.dtype) == (np.int64, np.int32, np.float32)
+    assert lists(candidates.where(np.ones(len(chosen), bool))) == rows
+    assert lists(candidates.where(np.zeros(len(chosen), bool))) == [{} for _ in rows]
+
+
+LISTS = st.lists(ROWS, min_size=1, max_size=4).map(
+    lambda parts: [part[: min(map(len, parts))] for part in parts]
+)
+
+
+@given(LISTS)
+def test_a_union_of_several_has_the_score_of_the_first_that_has_it(parts: list[list[dict[int, int]]]) -> None:
+    expected = [
+        {i: score for row in reversed(rows) for i, score in row.items()} for rows in zip(*parts, strict=True)
+    ]
+    assert lists(union_of([of(part) for part in parts])) == expected
+
+
+@given(LISTS)
+def test_a_mean_counts_0_where_a_list_has_no_such_candidate(parts: list[list[dict[int, int]]]) -> None:
+    found = mean_of([of(part) for part in parts])
+    assert found.scores.dtype == np.float32
+    for means, rows in zip(lists(found), zip(*parts, strict=True), strict=True):
+        assert means.keys() == {i for row in rows for i in row}
+        for i, mean in means.items():
+            assert mean == pytest.approx(sum(row.get(i, 0) for row in rows) / len(parts))
+
+
+def test_the_mean_of_one_list_is_the_list() -> None:
+    one = of([{3: 1, 5: 2}, {}])
+    assert mean_of([one]) is one
+    assert union_of([one]) is one
+
+
 @given(ROWS)
 def test_zeros_survive_a_matrix_and_a_table(rows: list[dict[int, int]]) -> None:
     candidates = of(rows)
@@ -95,6 +137,8 @@ def test_lists_that_do_not_fit_are_refused() -> None:
         Candidates(np.array([0, 3]), np.zeros(2, np.int32), np.zeros(2, np.float32))
     with pytest.raises(UsageError, match="of 1 and of 2 documents"):
         of([{}]).union(of([{}, {}]))
+    with pytest.raises(UsageError, match="of 1 and of 2 documents"):
+        mean_of([of([{}]), of([{}, {}])])
 
 
 def test_no_documents() -> None:

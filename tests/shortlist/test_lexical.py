@@ -1,5 +1,7 @@
 """Labels by shared words against the product of the two matrices."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -43,7 +45,7 @@ def test_a_label_of_several_rows_has_the_product_of_the_best(seed: int, size: in
     index = LexicalIndex(rows, label_ptr)
     products = (X @ rows.T).toarray()
     best = np.stack(
-        [products[:, a:b].max(axis=1, initial=0) for a, b in zip(label_ptr[:-1], label_ptr[1:], strict=True)],
+        [products[:, a:b].max(axis=1, initial=0) for a, b in itertools.pairwise(label_ptr)],
         axis=1,
     )
     found = index.top(X, size)

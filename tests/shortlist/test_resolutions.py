@@ -54,7 +54,7 @@ def test_what_a_transformation_folds_to(norm: bool) -> None:
         for parameter in block.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))
         expected = block.eval()(torch.from_numpy(X)).numpy()
-    matrices, shifts = (part.numpy() for part in block.folded())
+    matrices, shifts = (part.numpy() for part in block.exported())
     np.testing.assert_allclose(transformed(X, matrices, shifts), expected, atol=1e-5)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from longtail.errors import UsageError
 from longtail.shortlist.candidates import Candidates
-from longtail.shortlist.scoring import score, sigmoid, softmax
+from longtail.shortlist.scoring import score, score_missing, sigmoid, softmax
 
 RNG = np.random.default_rng(3)
 CLASSIFIERS = RNG.normal(size=(60, 37)).astype(np.float32)
@@ -29,6 +29,40 @@ def test_no_candidates() -> None:
 def test_shapes_that_do_not_fit_are_refused() -> None:
     with pytest.raises(UsageError, match="do not fit"):
         score(X[:3], Candidates.from_dense(RNG.random((50, 60)), 9), CLASSIFIERS)
+
+
+@pytest.mark.parametrize("known", [0, 1, 9, 60])
+@pytest.mark.parametrize("wanted", [1, 9, 60])
+def test_missing_scores_are_computed_and_the_others_looked_up(known: int, wanted: int) -> None:
+    scored = score(X, Candidates.from_dense(RNG.random((50, 60)), known), CLASSIFIERS)
+    # Scores that no product gives: what is looked up can be told from what is computed.
+    scored = scored.with_scores(scored.scores + 1000)
+    candidates = Candidates.from_dense(RNG.random((50, 60)), wanted)
+    found = score_missing(X, candidates, scored, CLASSIFIERS, 0.5)
+    assert found.dtype == np.float32
+    expected = (X @ CLASSIFIERS.T)[candidates.rows, candidates.ids] + 0.5
+    there = candidates.scores_in(scored, fill=np.nan)
+    missing = np.isnan(there)
+    assert missing.any() == (known < 60)
+    np.testing.assert_allclose(found[missing], expected[missing], atol=1e-5)
+    assert (found[~missing] == there[~missing]).all()
+
+
+def test_a_score_is_the_same_to_the_last_bit_looked_up_or_computed() -> None:
+    nothing = Candidates.from_padded(np.full((50, 1), -1), np.zeros((50, 1)))
+    whole = score(X, Candidates.from_dense(np.zeros((50, 60)), 60), CLASSIFIERS)
+    whole = whole.with_scores(whole.scores + np.float32(0.1))
+    some = Candidates.from_dense(RNG.random((50, 60)), 7)
+    computed = score_missing(X, some, nothing, CLASSIFIERS, 0.1)
+    assert (computed == score_missing(X, some, whole, CLASSIFIERS, 0.1)).all()
+
+
+def test_missing_scores_of_no_candidates_and_of_other_documents() -> None:
+    nothing = Candidates.from_padded(np.full((50, 2), -1), np.zeros((50, 2)))
+    some = Candidates.from_dense(RNG.random((50, 60)), 3)
+    assert score_missing(X, nothing, some, CLASSIFIERS, 1.0).shape == (0,)
+    with pytest.raises(UsageError, match="of 50 and of 20 documents"):
+        score_missing(X, some, some.take(0, 20), CLASSIFIERS, 0.0)
 
 
 def test_softmax_is_over_the_candidates_of_a_document() -> None:

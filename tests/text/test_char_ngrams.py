@@ -26,7 +26,7 @@ def test_same_as_scikit_learn(lengths: tuple[int, int]) -> None:
     assert [group.term(c) for c in range(rows.shape[1])] == group.terms()
 
 
-def test_arrays_there_and_back_and_unknown_runs_are_left_out() -> None:
+def test_arrays_there_and_back_and_unknown_ngrams_are_left_out() -> None:
     config = TextConfig(char_ngrams=(3, 3), norm="none")
     group, tally = CharGroup(config), Tally()
     counts = group.count(group.number(split(encode(["cats"])), grow=True))

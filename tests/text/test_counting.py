@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longtail.text.counting import Tally, count
-from longtail.text.ngrams import FIRST_RUN
+from longtail.text.ngrams import FIRST_NGRAM
 
-numbers = st.integers(-1, 6) | st.integers(FIRST_RUN, FIRST_RUN + 6) | st.integers(0, 2**31 - 1)
+numbers = st.integers(-1, 6) | st.integers(FIRST_NGRAM, FIRST_NGRAM + 6) | st.integers(0, 2**31 - 1)
 
 
 @given(st.lists(st.lists(st.tuples(numbers, numbers), max_size=40), max_size=6))
@@ -26,7 +26,7 @@ def test_counts_are_those_of_a_counter(rows: list[list[tuple[int, int]]]) -> Non
 def test_tally_grows_with_the_terms() -> None:
     tally = Tally()
     tally.add(count(np.array([0, 2, 3]), np.array([[0, 0, 1]], np.int32)), 2, 0)
-    tally.add(count(np.array([0, 2]), np.array([[0, 2], [FIRST_RUN, -1]], np.int32)), 3, 1)
+    tally.add(count(np.array([0, 2]), np.array([[0, 2], [FIRST_NGRAM, -1]], np.int32)), 3, 1)
     frequencies, totals = tally.joined()
     assert tally.documents == 3
     assert frequencies.tolist() == [2, 1, 1, 1]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longtail.errors import ModelIntegrityError
-from longtail.text.ngrams import FIRST_RUN, Ngrams
+from longtail.text.ngrams import FIRST_NGRAM, Ngrams
 
 TOKENS = list("abcde")
 
@@ -20,7 +20,7 @@ def spelled(ngrams: Ngrams, runs: np.ndarray) -> list[list[str | None]]:
     names = ngrams.spell(TOKENS)
 
     def name(n: int) -> str | None:
-        return None if n < 0 else TOKENS[n] if n < FIRST_RUN else names[n - FIRST_RUN]
+        return None if n < 0 else TOKENS[n] if n < FIRST_NGRAM else names[n - FIRST_NGRAM]
 
     return [[name(n) for n in row] for row in runs.tolist()]
 
@@ -55,8 +55,8 @@ def test_pruned_runs_are_found_under_new_numbers(rows: list[list[int]], data: st
     for order in (1, 2):
         for name, after in zip(before[order], runs[order].tolist(), strict=True):
             if name in wanted:
-                assert left[after - FIRST_RUN] == name
-            assert after < 0 or left[after - FIRST_RUN] == name
+                assert left[after - FIRST_NGRAM] == name
+            assert after < 0 or left[after - FIRST_NGRAM] == name
 
 
 def test_arrays_there_and_back() -> None:
@@ -76,10 +76,10 @@ def key(prefix: int, last: int) -> int:
     [
         ([key(0, 3)], [2], "last tokens"),
         ([key(3, 0)], [2], "first tokens"),
-        ([key(FIRST_RUN, 0)], [2], "first tokens"),
+        ([key(FIRST_NGRAM, 0)], [2], "first tokens"),
         ([key(0, 1), key(0, 2)], [2, 3], "prefixes"),
-        ([key(0, 1), key(FIRST_RUN + 2, 2)], [2, 3], "prefixes"),
-        ([key(FIRST_RUN, 0)], [3], "shorter by one"),
+        ([key(0, 1), key(FIRST_NGRAM + 2, 2)], [2, 3], "prefixes"),
+        ([key(FIRST_NGRAM, 0)], [3], "shorter by one"),
         ([key(0, 1)], [4], "'runs.orders' must be from 2 to 3"),
         ([key(0, 1)], [1], "'runs.orders' must be from 2 to 3"),
         ([key(0, 1)], [2, 2], "1 numbers, not 2"),

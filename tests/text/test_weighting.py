@@ -4,11 +4,11 @@ import pytest
 from longtail.errors import DataError, ModelIntegrityError
 from longtail.text.config import TextConfig
 from longtail.text.counting import Counts, Tally, count
-from longtail.text.ngrams import FIRST_RUN
+from longtail.text.ngrams import FIRST_NGRAM
 from longtail.text.weighting import Weights, choose_columns
 
 # Two documents: "a b" with the run "a b", and "b b".
-RUNS = np.array([[0, 1, 1, 1], [FIRST_RUN, -1, FIRST_RUN + 1, -1]], np.int32)
+RUNS = np.array([[0, 1, 1, 1], [FIRST_NGRAM, -1, FIRST_NGRAM + 1, -1]], np.int32)
 ORDERS = np.array([2, 2], np.int8)
 
 

@@ -57,16 +57,16 @@ class Words(Task):
 
 
 class Scripted(Words):
-    """Validation figures come from a list, one an epoch."""
+    """Validation metrics come from a list, one an epoch."""
 
-    def __init__(self, figures: list[float]) -> None:
+    def __init__(self, metrics: list[float]) -> None:
         super().__init__()
-        self.figures = list(figures)
+        self.metrics = list(metrics)
 
     def validate(self) -> Mapping[str, float] | None:
         assert not torch.is_grad_enabled()
         assert not self.module.training
-        return {"P@1": self.figures[len(self.epochs) - 1], "other": 0.0}
+        return {"P@1": self.metrics[len(self.epochs) - 1], "other": 0.0}
 
 
 def everything(task: Task) -> bytes:

@@ -102,6 +102,45 @@ def test_open_for_a_run(tmp_path: Path) -> None:
     assert checkpoint.open_for(Run(checkpoints=folder, resume=True), FINGERPRINT) is not None
 
 
+def test_members_of_an_ensemble_have_stages_of_their_own(tmp_path: Path) -> None:
+    folder = tmp_path / "m.checkpoints"
+    kept = Checkpoints(folder, FINGERPRINT)
+    one, other = kept.of_member("eclare"), kept.of_member("xgrank")
+    names = [each.stage("rank").folder.name for each in (kept, one, other)]
+    assert names == ["rank", "eclare rank", "xgrank rank"]
+    # What a member keeps is of the training of the ensemble, and no stage of another member.
+    one.begin()
+    assert checkpoint.exists(folder)
+    snapshot = Snapshot(StageResult([EpochRecord(0, 1.0)]), {}, {"w": np.zeros(2)})
+    one.stage("rank").save_epoch(snapshot, best=None)
+    assert [len(each.stage("rank").epochs()) for each in (kept, one, other)] == [0, 1, 0]
+    with pytest.raises(UsageError, match="is of another training"):
+        Checkpoints(folder, {**FINGERPRINT, "data": "y"})
+    checkpoint.remove(folder)
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("name", ["../evil", "a/b", "..", "."])
+def test_a_member_of_any_name_stays_inside(tmp_path: Path, name: str) -> None:
+    stage = Checkpoints(tmp_path, FINGERPRINT).of_member(name).stage("rank").folder
+    assert stage.parent == tmp_path
+    assert stage.resolve().parent == tmp_path.resolve()
+
+
+def test_checkpoints_that_are_open_are_used(tmp_path: Path) -> None:
+    """A member is trained in a run of its ensemble: for its own data and settings no folder is opened."""
+    folder = tmp_path / "m.checkpoints"
+    member = Checkpoints(folder, FINGERPRINT).of_member("eclare")
+    run = Run(checkpoints=tmp_path / "other", opened=member)
+    assert checkpoint.open_for(run, {"data": "of the member"}) is member
+    assert run.in_stages
+    assert not (tmp_path / "other").exists()
+    # Also where the folder of the ensemble is there already: the ensemble has decided that it may be used.
+    begun(folder)
+    again = Run(checkpoints=folder, opened=member)
+    assert checkpoint.open_for(again, {"data": "of the member"}) is member
+
+
 def test_removing(tmp_path: Path) -> None:
     folder = tmp_path / "m.checkpoints"
     checkpoint.remove(folder)

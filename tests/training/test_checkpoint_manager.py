@@ -67,13 +67,13 @@ def test_killed_in_the_second_stage(tmp_path: Path) -> None:
 @pytest.mark.parametrize("step", [0, 3, 4, 9, 15])
 @pytest.mark.parametrize("share", [1.0, 1e-6])
 def test_stopped_at_any_step(tmp_path: Path, step: int, share: float) -> None:
-    figures = [0.2, 0.6, 0.6, 0.1]
-    whole = Scripted(figures)
+    metrics = [0.2, 0.6, 0.6, 0.1]
+    whole = Scripted(metrics)
     expected = train(whole, CONFIG, stage="rank", seed=1, run=Run())
-    stopped, kept = stop_at(Scripted(figures), step), Checkpoints(tmp_path, {}, share=share)
+    stopped, kept = stop_at(Scripted(metrics), step), Checkpoints(tmp_path, {}, share=share)
     with pytest.raises(Stopped):
         train(stopped, CONFIG, stage="rank", seed=1, run=Run(), checkpoints=kept)
-    task = Scripted(figures)
+    task = Scripted(metrics)
     task.epochs = list(range(step // 4 if share == 1 else min(step // 4, 1)))
     result = train(task, CONFIG, stage="rank", seed=1, run=Run(), checkpoints=Checkpoints(tmp_path, {}))
     assert result == expected

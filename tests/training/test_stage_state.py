@@ -7,7 +7,7 @@ from longtail.training.stage_state import EpochRecord, StageResult
 
 def test_best_and_fruitless() -> None:
     result = StageResult()
-    assert (result.epochs, result.best_figure("P@1"), result.fruitless()) == (0, None, 0)
+    assert (result.epochs, result.best_metric("P@1"), result.fruitless()) == (0, None, 0)
     result.history = [
         EpochRecord(0, 1.0, {"P@1": 0.1}),
         EpochRecord(1, 0.9, {"P@1": 0.3}),
@@ -16,7 +16,7 @@ def test_best_and_fruitless() -> None:
     ]
     assert result.fruitless() == 0
     result.best_epoch = 1
-    assert (result.epochs, result.best_figure("P@1"), result.fruitless()) == (4, 0.3, 1)
+    assert (result.epochs, result.best_metric("P@1"), result.fruitless()) == (4, 0.3, 1)
 
 
 def test_there_and_back() -> None:

@@ -68,7 +68,7 @@ def test_the_best_epoch_is_kept() -> None:
     task.before_loss = lambda batch: states.append(everything(task))
     result = train(task, QUICK, stage="rank", seed=0, run=Run())
     assert result.best_epoch == 1
-    assert [record.figures["P@1"] for record in result.history] == [0.1, 0.5, 0.4]
+    assert [record.metrics["P@1"] for record in result.history] == [0.1, 0.5, 0.4]
     # The weights at the end of the second epoch are those that the third one starts from.
     assert everything(task) == states[8]
 
@@ -84,12 +84,12 @@ def test_validation_every_few_epochs_and_at_the_end() -> None:
     task = Scripted([0.1, 0.2, 0.3, 0.4, 0.5])
     config = TrainConfig(epochs=5, batch_size=60, lr=0.05, validate_every=2)
     result = train(task, config, stage="rank", seed=0, run=Run())
-    assert [bool(record.figures) for record in result.history] == [False, True, False, True, True]
+    assert [bool(record.metrics) for record in result.history] == [False, True, False, True, True]
 
 
 def test_a_watched_figure_that_does_not_exist() -> None:
     config = TrainConfig(epochs=1, lr=0.1, watch="P@7")
-    with pytest.raises(UsageError, match="'watch' is 'P@7', but the validation figures are P@1, other"):
+    with pytest.raises(UsageError, match="'watch' is 'P@7', but the validation metrics are P@1, other"):
         train(Scripted([0.1]), config, stage="rank", seed=0, run=Run())
 
 

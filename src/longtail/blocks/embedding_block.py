@@ -12,7 +12,7 @@ from longtail.blocks.dropout import Dropout
 
 
 class EmbeddingBlock(nn.Module):
-    """x + lambda * R dropout(relu(x)): R starts as the identity and keeps spectral norm 1, lambda is learnt.
+    """x + lambda * R dropout(relu(x)): R starts as the identity and keeps spectral norm 1, lambda is learned.
 
     Shapes:
         x [n, D] -> [n, D]

@@ -47,7 +47,7 @@ class CannotBeCutError(UsageError):
 class FrozenLayers:
     """A transformer cut in two: ``layers`` layers below the border, the others above.
 
-    The upper part shares its weights with the transformer, so that what learns there is learnt here.
+    The upper part shares its weights with the transformer, so that what learns there is learned here.
     """
 
     def __init__(self, transformer: Transformer, layers: int) -> None:
@@ -64,7 +64,7 @@ class FrozenLayers:
         precision: Precision = "float16",
         done: Callable[[int], None] = lambda _texts: None,
     ) -> Kept:
-        """Read all texts once; ``done`` hears of the number of texts after each few."""
+        """Read all texts once; ``done`` is called with the number of texts after each few."""
         transformer, width = self.transformer, self.transformer.width
         last = transformer.folder.cls_last
         cls = _file((len(tokens), self.layers, width), np.float32)

@@ -71,7 +71,7 @@ class RowNorm(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Columns of mean 0 and variance 1, scaled and shifted."""
         if not self.training or len(x) < 2:
-            factor, shift = self.folded()
+            factor, shift = self.exported()
             return x * factor + shift
         normalised, mean, variance = _standardised(x)
         with torch.no_grad():
@@ -80,7 +80,7 @@ class RowNorm(nn.Module):
             self.running_var.lerp_(unbiased.to(self.running_var.dtype), self.MOMENTUM)
         return torch.addcmul(self.bias, normalised, self.weight)
 
-    def folded(self) -> tuple[torch.Tensor, torch.Tensor]:
+    def exported(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Factor and shift [width] that it is in prediction."""
         factor = self.weight * torch.rsqrt(self.running_var + EPSILON)
         return factor, self.bias - self.running_mean * factor
@@ -111,12 +111,12 @@ class GinLayer(nn.Module):
         return torch.relu(self.outer_norm(self.outer(hidden)))
 
     @torch.no_grad()
-    def folded(self) -> dict[str, torch.Tensor]:
+    def exported(self) -> dict[str, torch.Tensor]:
         """What it is in prediction: two products with a bias, each with a ReLU behind it."""
         found = {"factor": (1 + self.eps).reshape(1)}
         for name in ("inner", "outer"):
             linear = cast(nn.Linear, getattr(self, name))
-            factor, shift = cast(RowNorm, getattr(self, f"{name}_norm")).folded()
+            factor, shift = cast(RowNorm, getattr(self, f"{name}_norm")).exported()
             found[name] = linear.weight * factor[:, None]
             found[f"{name}_bias"] = shift
         return found

@@ -11,7 +11,7 @@ from longtail.graph.hop_sums import coefficient_parts
 
 
 class HopConvolution(nn.Module):
-    """a^k = (1 + eps_k) a^(k-1) + the sum of the neighbours' a^(k-1); the eps are learnt, from U[0, 1) on.
+    """a^k = (1 + eps_k) a^(k-1) + the sum of the neighbours' a^(k-1); the eps are learned, from U[0, 1) on.
 
     There is nothing between the hops that is not linear, and initial embeddings do not change. So the graph's part
     of the work is done before (``hop_terms``); what is left here is a small matrix of polynomials in the eps.

@@ -26,11 +26,11 @@ class LabelAttention(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, parts: Sequence[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
-        """The fused vectors and the weights of their parts."""
+        """The combined vectors and the weights of their parts."""
         queries = [torch.sigmoid(self.transform(self.dropout(torch.relu(part)))) for part in parts]
         alpha = torch.softmax(self.weigh(torch.cat(queries, dim=1)), dim=1)
-        fused = sum((alpha[:, i : i + 1] * part for i, part in enumerate(parts)), torch.zeros(()))
-        return fused, alpha
+        combined = sum((alpha[:, i : i + 1] * part for i, part in enumerate(parts)), torch.zeros(()))
+        return combined, alpha
 
     @torch.no_grad()
     def exported_transform(self) -> torch.Tensor:

@@ -110,7 +110,7 @@ class Transformer(torch.nn.Module):
         """The states of every layer.
 
         Args:
-            words: gives the embeddings of these words (rising numbers, each once) where they are learnt
+            words: gives the embeddings of these words (rising numbers, each once) where they are learned
                 (``RowTable.take``); None: as they are.
         """
         return self.upper(self.embedded(tokens, words), tokens)
@@ -248,7 +248,7 @@ def _reading(folder: EncoderFolder) -> Iterator[Any]:
     except ModuleNotFoundError:
         raise MissingPackageError("transformers", extra="encoders", purpose="a pre-trained encoder") from None
     chatter: Any = transformers.utils.logging
-    bars, loudness = chatter.is_progress_bar_enabled(), chatter.get_verbosity()
+    bars, verbosity = chatter.is_progress_bar_enabled(), chatter.get_verbosity()
     chatter.disable_progress_bar()
     chatter.set_verbosity_error()
     try:
@@ -259,6 +259,6 @@ def _reading(folder: EncoderFolder) -> Iterator[Any]:
         reason = str(error).strip().split("\n")[0]
         raise UsageError(f"the transformer in {folder.folder} cannot be read: {reason}") from error
     finally:
-        chatter.set_verbosity(loudness)
+        chatter.set_verbosity(verbosity)
         if bars:
             chatter.enable_progress_bar()

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from longtail.cli import options, output, source
-from longtail.cli.session import loudness
+from longtail.cli.session import verbosity
 
 
 @click.command()
@@ -15,7 +15,7 @@ from longtail.cli.session import loudness
 @click.option("--format", "format_", metavar="NAME", help="The format of PATH.  [default: guessed]")
 @options.reading
 @options.as_json
-@loudness
+@verbosity
 def command(path: str, format_: str | None, as_json: bool, **columns: Any) -> None:
     """Read the data set at PATH and report sizes, label frequencies and problems; exit 1 if it is not readable."""
     from longtail import data

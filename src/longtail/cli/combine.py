@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from longtail.cli import options, output, parts, source
-from longtail.cli.session import current, loudness
+from longtail.cli.session import current, verbosity
 from longtail.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @options.jobs
 @options.as_json
 @options.force
-@loudness
+@verbosity
 def command(
     models: tuple[str, ...],
     data: str,

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from longtail.cli import options, output, source
-from longtail.cli.session import current, loudness
+from longtail.cli.session import current, verbosity
 
 
 @click.command()
@@ -17,7 +17,7 @@ from longtail.cli.session import current, loudness
 @click.option("--format", "format_", metavar="NAME", help="The format of SRC.  [default: guessed]")
 @options.reading
 @options.force
-@loudness
+@verbosity
 def command(origin: str, target: str, to: str, format_: str | None, force: bool, **columns: Any) -> None:
     """Read the data set SRC (a folder or a file) and write it to the folder DST."""
     from longtail import data

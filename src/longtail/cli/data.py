@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from longtail.cli import options, output
-from longtail.cli.session import current, loudness
+from longtail.cli.session import current, verbosity
 from longtail.errors import UsageError
 
 NAMES = ("synthetic", "debian", "wordnet")
@@ -20,7 +20,7 @@ NAMES = ("synthetic", "debian", "wordnet")
 @click.option("--to", default="jsonl", show_default=True, metavar="FORMAT", help="The format to write.")
 @options.seed
 @options.force
-@loudness
+@verbosity
 def command(
     name: str,
     target: str,

@@ -15,7 +15,7 @@ import click
 
 from longtail import __version__
 from longtail.cli import options, output
-from longtail.cli.session import loudness
+from longtail.cli.session import verbosity
 
 REQUIRED = {
     "numpy": "numpy",
@@ -46,7 +46,7 @@ OPTIONAL = {
 
 @click.command()
 @options.as_json
-@loudness
+@verbosity
 def command(as_json: bool) -> None:
     """Report versions, optional packages, threads, memory, disk; exit 1 if something needed is broken."""
     report = examine()

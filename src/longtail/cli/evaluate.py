@@ -10,7 +10,7 @@ import click
 
 from longtail.cli import members as member_choice
 from longtail.cli import options, output, parts, source
-from longtail.cli.session import current, loudness
+from longtail.cli.session import current, verbosity
 from longtail.errors import UsageError
 
 
@@ -48,7 +48,7 @@ def _ranks(context: click.Context, parameter: click.Parameter, value: str) -> tu
 @options.reading
 @options.jobs
 @options.force
-@loudness
+@verbosity
 def command(
     model: str,
     data: str,
@@ -96,6 +96,8 @@ def command(
             report = system.evaluate(test, k=ranks)
             report = replace(report, insights=system.insights())
     report.meta.update(system=system.name, config=to_dict(system.config), model=model, data=data)
+    if isinstance(used := getattr(system, "members_", None), list) and (latency or members):
+        report.meta["members"] = [member.name for member in used]
     report.meta["model_bytes"] = output.bytes_below(Path(model))
     report.meta["seconds"] |= {phase: round(taken, 3) for phase, taken in run.seconds.items()}
     comparison = None if against is None or other is None else compare(report, other, against)

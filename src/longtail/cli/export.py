@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from longtail.cli import options, output
-from longtail.cli.session import current, loudness
+from longtail.cli.session import current, verbosity
 from longtail.errors import LongtailError
 
 
@@ -17,7 +17,7 @@ from longtail.errors import LongtailError
 @click.option("--anyway", is_flag=True, help="Write it even if it is not faster on this machine.")
 @options.jobs
 @options.force
-@loudness
+@verbosity
 def command(model: str, target: str, anyway: bool, jobs: int | None, force: bool) -> None:
     """Write MODEL again with its text encoder as an ONNX graph, if that is faster on this machine.
 

@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from longtail.cli import options, output
-from longtail.cli.session import loudness
-from longtail.cli.settings_table import shown
+from longtail.cli.session import verbosity
 
 AUTO = "The default of longtail train: an ensemble of all systems that suit the data and fit the time (--budget)."
 
@@ -19,7 +18,7 @@ AUTO = "The default of longtail train: an ensemble of all systems that suit the 
 @click.argument("subject", metavar="[SYSTEM | MODEL]", required=False, type=click.Path())
 @click.option("--all", "every", is_flag=True, help="All settings of SYSTEM, not only those worth changing.")
 @options.as_json
-@loudness
+@verbosity
 def command(subject: str | None, every: bool, as_json: bool) -> None:
     """List the systems, show the settings of a SYSTEM, or describe a MODEL folder."""
     from longtail.systems import REGISTRY
@@ -58,7 +57,8 @@ def system_facts(name: str) -> dict[str, Any]:
     system = get(name)
     return {
         "description": (inspect.getdoc(system) or "").split("\n\n")[0].replace("\n", " "),
-        "capabilities": dataclasses.asdict(system.capabilities),
+        # Of an instance: what an ensemble can do depends on its members.
+        "capabilities": dataclasses.asdict(system().capabilities),
         "settings": [dataclasses.asdict(setting) for setting in settings_of(system.Config)],
         "highlights": [setting.name for setting in highlights_of(system.Config)],
     }
@@ -78,7 +78,7 @@ def _print_system(name: str, facts: dict[str, Any], every: bool) -> None:
     names = list(by_name) if every else facts["highlights"]
     click.echo("Settings (name, default, meaning)")
     output.print_table(
-        [[key, shown(by_name[key]["default"]), by_name[key]["doc"]] for key in names], indent="  "
+        [[key, output.shown(by_name[key]["default"]), by_name[key]["doc"]] for key in names], indent="  "
     )
     if len(names) < len(by_name):
         click.echo(f"{len(by_name) - len(names)} more settings: longtail info {name} --all")
@@ -99,7 +99,7 @@ def _print_model(facts: dict[str, Any]) -> None:
     output.print_table(rows, indent="  ")
     print_metrics(facts["metrics"])
     click.echo("Settings")
-    output.print_table([[key, shown(value)] for key, value in _flat(facts["config"])], indent="  ")
+    output.print_table([[key, output.shown(value)] for key, value in _flat(facts["config"])], indent="  ")
 
 
 def print_metrics(metrics: Mapping[str, Any]) -> None:

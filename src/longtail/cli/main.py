@@ -15,7 +15,7 @@ import click
 
 from longtail import __version__
 from longtail.cli.lazy_group import LazyGroup
-from longtail.cli.session import Session, loudness
+from longtail.cli.session import Session, verbosity
 from longtail.errors import LongtailError
 
 FAILED = 1
@@ -49,7 +49,7 @@ class Terminated(KeyboardInterrupt):
 
 @click.group(cls=LazyGroup, commands_help=COMMANDS, package="longtail.cli", context_settings=OPTIONS)
 @click.version_option(__version__, prog_name="longtail")
-@loudness
+@verbosity
 def longtail() -> None:
     """Tag texts with the few right labels out of a very large set, the rare ones included.
 
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _clean_termination():
             return _execute(list(sys.argv[1:] if arguments is None else arguments), session)
     except BaseException as error:
-        code, sentence = verdict(error, session)
+        code, sentence = exit_status(error, session)
         if session.verbose and code != WRONG_USAGE:
             traceback.print_exc()
         if sentence:
@@ -95,7 +95,7 @@ def _execute(arguments: list[str], session: Session) -> int:
     return 0
 
 
-def verdict(error: BaseException, session: Session) -> tuple[int, str]:
+def exit_status(error: BaseException, session: Session) -> tuple[int, str]:
     """The exit code of an error and the sentence to show ('' for none)."""
     match error:
         case LongtailError():

@@ -50,7 +50,7 @@ def as_json(value: Any) -> bytes:
 
 
 def print_table(rows: Sequence[Sequence[str]], *, indent: str = "") -> None:
-    """Columns of plain text, as wide as they need to be; a terminal gets its last column folded."""
+    """Columns of plain text, as wide as they need to be; a terminal gets its last column wrapped."""
     if not rows:
         return
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -60,9 +60,18 @@ def print_table(rows: Sequence[Sequence[str]], *, indent: str = "") -> None:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         line = f"{indent}{'  '.join(cells)}".rstrip()
         if 20 <= room < len(row[-1]):
-            folded = textwrap.wrap(row[-1], room)
-            line = ("\n" + " " * before).join([line[: before + len(folded[0])], *folded[1:]])
+            wrapped = textwrap.wrap(row[-1], room)
+            line = ("\n" + " " * before).join([line[: before + len(wrapped[0])], *wrapped[1:]])
         click.echo(line)
+
+
+def shown(value: Any) -> str:
+    """The value of a setting as a person writes it."""
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(shown(item) for item in value)}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "none" if value is None else str(value)
 
 
 def bytes_below(folder: Path) -> int:
@@ -152,5 +161,5 @@ def console() -> Any:
             # Rich would end the process here, with the exit code of a failure.
             raise BrokenPipeError
 
-    # In a pipe, rich would fold tables at 80 columns.
+    # In a pipe, rich would wrap tables at 80 columns.
     return PlainlyFailing(file=sys.stdout, width=None if sys.stdout.isatty() else 120)

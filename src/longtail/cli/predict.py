@@ -14,7 +14,7 @@ import click
 
 from longtail.cli import members as member_choice
 from longtail.cli import options, output
-from longtail.cli.session import current, loudness
+from longtail.cli.session import current, verbosity
 from longtail.errors import UnsupportedError, UsageError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _number(context: click.Context, parameter: click.Parameter, value: float | N
 @options.reading
 @options.jobs
 @options.force
-@loudness
+@verbosity
 def command(
     model: str,
     source: str,

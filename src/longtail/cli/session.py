@@ -41,7 +41,7 @@ def current() -> Session:
     return click.get_current_context().ensure_object(Session)
 
 
-def loudness(command: F) -> F:
+def verbosity(command: F) -> F:
     """Add ``-q`` and ``-v``; they are kept in the session, not passed to the command."""
     for name in ("verbose", "quiet"):
         flags = (f"-{name[0]}", f"--{name}")

@@ -33,15 +33,6 @@ def highlights_of(cls: type[Any]) -> list[Setting]:
     return [by_name[name] for name in getattr(cls, "highlights", ()) or by_name]
 
 
-def shown(value: Any) -> str:
-    """A default as a person writes it."""
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(shown(item) for item in value)}]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "none" if value is None else str(value)
-
-
 def _settings(defaults: Any, prefix: str) -> Iterator[Setting]:
     docs, plain = field_docs(type(defaults)), configuration.to_dict(defaults)
     for name, value in plain.items():

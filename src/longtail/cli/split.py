@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from longtail.cli import options, output, parts, source
-from longtail.cli.session import current, loudness
+from longtail.cli.session import current, verbosity
 from longtail.errors import UsageError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _shares(context: click.Context, parameter: click.Parameter, value: str) -> d
 @options.reading
 @options.seed
 @options.force
-@loudness
+@verbosity
 def command(
     origin: str,
     target: str,

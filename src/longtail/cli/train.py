@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from longtail.cli import options, output, source
-from longtail.cli.session import current, loudness
+from longtail.cli.session import current, verbosity
 from longtail.errors import ConfigError, UsageError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ AUTO = "auto"
 @click.option(
     "--resume", is_flag=True, help="Resume a training of this model that was stopped (MODEL.checkpoints)."
 )
-@loudness
+@verbosity
 def command(
     data: str | None,
     model: str,

@@ -57,7 +57,7 @@ class Roles:
 def cell_records(
     roles: Roles, rows: Iterable[tuple[int, Sequence[Any]]], options: ReadOptions
 ) -> Iterator[Placed]:
-    """The records of the rows; how labels are separated is learnt from the first thousand of them."""
+    """The records of the rows; how labels are separated is inferred from the first thousand of them."""
     remaining = iter(rows)
     sample = list(islice(remaining, _SAMPLE))
     cells = [] if roles.labels < 0 else [row[roles.labels] for _, row in sample]

@@ -1,4 +1,4 @@
-"""Check a data set before training: what it has, what is missing, what would spoil the figures."""
+"""Check a data set before training: what it has, what is missing, what would spoil the metrics."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def _as_far_as_it_goes(lines: Iterator[T], report: Report) -> Iterator[T]:
     try:
         yield from lines
     except DataError as error:
-        # The file itself broke off: there is nothing to go on with.
+        # The file itself broke off: nothing can follow.
         report(error)
 
 

@@ -84,7 +84,7 @@ def parsed(
         except ValueError as error:
             report(DataError(str(error), path=path, line=number))
         except DataError as error:
-            # The file itself broke off: there is nothing to go on with.
+            # The file itself broke off: nothing can follow.
             report(error)
             return
 

@@ -151,8 +151,8 @@ def _calibration(report: Report) -> str:
     )
     return (
         "<section><h2>Calibration</h2>"
-        f'<p class="note">The share of the first {k} predictions that is right, by score; calibrated scores lie on the '
-        f"dashed line. Expected calibration error {report.calibration['ece']:.2f}.</p>"
+        f'<p class="note">The share of the first {k} predictions that is right, by score; calibrated scores lie on '
+        f"the dashed line. Expected calibration error {report.calibration['ece']:.2f}.</p>"
         + svg.reliability(
             "Share of predictions that is right, by score", drawn, "score", "share that is right"
         )

@@ -25,9 +25,9 @@ __all__ = [
     "bin_table",
     "calibration",
     "equal_volume_bins",
-    "metrics",
     "frequency_bins",
     "inverse_propensity",
+    "metrics",
     "other_metrics",
     "precision_parts",
 ]

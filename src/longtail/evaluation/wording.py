@@ -6,7 +6,7 @@ from longtail.evaluation.report import Metric, Report
 
 RARE_NOTE = (
     "R@{k} is the recall within the bin: hits on its labels / their assignments. "
-    "The contributions to P@{k} and PSP@{k} add up to the metric of all labels."
+    "The parts of P@{k} and PSP@{k} add up to the metric of all labels."
 )
 
 

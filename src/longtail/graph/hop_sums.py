@@ -1,7 +1,7 @@
 """The convolutions of GalaXC: a node's embedding and the sums over its sampled neighbours, hop by hop.
 
 Saini et al., WWW 2021, section 4: a^k = (1 + eps_k) a^(k-1) + S_k a^(k-1), where S_k sums over the neighbours that
-were sampled for hop k, and a^0 = v. Nothing between the hops is learnt but the numbers eps, and v is frozen:
+were sampled for hop k, and a^0 = v. Nothing between the hops is learned but the numbers eps, and v is frozen:
 all that a network needs from the graph are the 2^K products of the S_k, applied to v. The product with the
 number ``mask`` has S_k if bit k - 1 is set, the larger k further left: 0 is v, 1 is S_1 v, 6 is S_3 S_2 v.
 """

@@ -1,6 +1,6 @@
 """Which nodes an encoder with something non-linear between its hops needs, hop by hop.
 
-a^k of a node follows from a^(k-1) of the node and of the neighbours that were sampled for hop k. With learnt
+a^k of a node follows from a^(k-1) of the node and of the neighbours that were sampled for hop k. With learned
 weights in between, sums over neighbours cannot be made beforehand, as those of ``hop_sums`` are: a^(k-1) of
 every node on the way is computed, though once, however many ways lead to it.
 """

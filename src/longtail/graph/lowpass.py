@@ -42,7 +42,7 @@ def lowpass(graph: csr_array, features: np.ndarray | csr_array, order: int) -> n
 def sampled_lowpass(
     graph: csr_array, features: np.ndarray, order: int, *, sample: int, batch: int = 10_000, seed: int = 0
 ) -> np.ndarray:
-    """The same where each step hears of a sample of the nodes alone (as in FastGCN): its mean is the exact one.
+    """The same where each step reads a sample of the nodes alone (as in FastGCN): its mean is the exact one.
 
     A step's sample has about ``sample`` nodes: u is in it with a probability p_u that grows with the length of its
     column of S (never above 1), and counts 1 / p_u. A node's own part (the diagonal) is always there. With a sample
@@ -107,7 +107,7 @@ def _chances(between: csr_array, sample: int) -> np.ndarray:
         if not above.any():
             break
         certain |= above
-    # Nobody whom somebody could hear of is left out for good.
+    # Every node that is a neighbour of another can be sampled.
     return np.where(lengths > 0, np.maximum(chance, 1e-6), 1e-6)
 
 

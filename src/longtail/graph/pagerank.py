@@ -116,8 +116,8 @@ def _largest(labels: np.ndarray, mass: np.ndarray, bound: int) -> np.ndarray:
 
 @njit(nogil=True, cache=True)
 def _rank(
-    own_ptr: np.ndarray,
-    own_labels: np.ndarray,
+    positive_ptr: np.ndarray,
+    positive_labels: np.ndarray,
     indptr: np.ndarray,
     indices: np.ndarray,
     steps: np.ndarray,
@@ -133,7 +133,7 @@ def _rank(
     touched, is_touched = np.empty(n_labels, np.int32), np.zeros(n_labels, np.bool_)
     values = np.empty(out.shape[1])
     for i in range(len(out)):
-        own = own_labels[own_ptr[i] : own_ptr[i + 1]]
+        own = positive_labels[positive_ptr[i] : positive_ptr[i + 1]]
         if len(own) == 0:
             continue
         start = 1.0 / len(own)

@@ -1,4 +1,4 @@
-"""Figures of merit for rankings of labels: arrays and sparse matrices in, fractions in [0, 1] out.
+"""Metrics of rankings of labels: arrays and sparse matrices in, fractions in [0, 1] out.
 
 Stored entries of a truth matrix are its labels, whatever their value; reports multiply by 100.
 """

@@ -1,4 +1,4 @@
-"""Figures by how often a label was seen in training: where in the tail does a system win?
+"""Metrics by how often a label was seen in training: where in the tail does a system win?
 
 Two ways to bin: fixed frequencies (0, 1-5, 6-20, 21-100, more), and five equi-voluminous bins, each holding
 about the same number of training assignments, so that each could contribute the same (ECLARE Fig. 7,
@@ -31,8 +31,8 @@ class Bins:
 
 
 @dataclass(frozen=True, slots=True)
-class BinFigures:
-    """What the labels of one bin contribute to the figures at k.
+class BinMetrics:
+    """What the labels of one bin contribute to the metrics at k.
 
     ``precision`` and ``psp`` are contributions: over all bins they sum to P@k and PSP@k. ``recall`` is the
     bin's own: hits on its labels / assignments of its labels in the truth.
@@ -72,8 +72,8 @@ def equal_volume_bins(train_counts: np.ndarray, n_bins: int = 5) -> Bins:
     return Bins([_range_name(counts[of_label == b]) for b in range(n_bins)], of_label)
 
 
-def by_bin(labels: np.ndarray, Y: csr_array, q: np.ndarray, bins: Bins, k: int) -> list[BinFigures]:
-    """The figures of each bin at k.
+def by_bin(labels: np.ndarray, Y: csr_array, q: np.ndarray, bins: Bins, k: int) -> list[BinMetrics]:
+    """The metrics of each bin at k.
 
     Shapes: ``labels`` [n, >= k]; ``q`` (inverse propensities) and ``bins.of_label`` [labels].
     """
@@ -86,7 +86,7 @@ def by_bin(labels: np.ndarray, Y: csr_array, q: np.ndarray, bins: Bins, k: int) 
     won = np.bincount(bins.of_label[right], weights=q[right], minlength=n_bins)
     winnable = best_gains(Y, q, k).sum()
     return [
-        BinFigures(
+        BinMetrics(
             name=name,
             labels=int(label_counts[b]),
             assignments=int(assigned[b]),

@@ -29,11 +29,11 @@ def intervals(
     """Percentile intervals of sum(numerators) / sum(denominators), one for each column.
 
     Args:
-        numerators: one row a document, one column a figure, [n, m].
+        numerators: one row a document, one column a metric, [n, m].
         denominators: the same shape; None for means.
         seed: the same seed gives the same intervals.
         resamples: how many times the documents are drawn with replacement.
-        level: the part of the resampled figures inside of the interval.
+        level: the part of the resampled metrics inside of the interval.
 
     Returns: low and high, [2, m]; zeros where there are no documents.
     """
@@ -47,8 +47,8 @@ def intervals(
     rng = np.random.default_rng(seed)
     group = rng.permutation(n) % GROUPS if n > GROUPS else np.arange(n)
     sums = _group_sums(numerators, group), _group_sums(denominators, group)
-    figures = np.concatenate([_ratios(w, *sums) for w in _weights(rng, min(n, GROUPS), resamples)])
-    return np.asarray(np.quantile(figures, [(1 - level) / 2, (1 + level) / 2], axis=0))
+    metrics = np.concatenate([_ratios(w, *sums) for w in _weights(rng, min(n, GROUPS), resamples)])
+    return np.asarray(np.quantile(metrics, [(1 - level) / 2, (1 + level) / 2], axis=0))
 
 
 def _group_sums(values: np.ndarray, group: np.ndarray) -> np.ndarray:

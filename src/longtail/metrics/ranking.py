@@ -98,7 +98,7 @@ def _select(
 ) -> None:
     k = labels.shape[1]
     for row in range(labels.shape[0]):
-        own_labels, own_values = labels[row], values[row]
+        best_labels, best_values = labels[row], values[row]
         size = 0
         for at in range(indptr[row], indptr[row + 1]):
             # Compared as it is stored, so that the order does not depend on the precision of the input.
@@ -106,14 +106,14 @@ def _select(
             if np.isnan(score):
                 continue
             if size < k:
-                own_labels[size], own_values[size] = label, score
-                _rise(own_labels, own_values, size)
+                best_labels[size], best_values[size] = label, score
+                _rise(best_labels, best_values, size)
                 size += 1
-            elif _worse(own_values[0], own_labels[0], score, label):
-                own_labels[0], own_values[0] = label, score
-                _sink(own_labels, own_values, size)
+            elif _worse(best_values[0], best_labels[0], score, label):
+                best_labels[0], best_values[0] = label, score
+                _sink(best_labels, best_values, size)
         while size > 1:  # the worst goes to the end, again and again: best first remains
             size -= 1
-            own_labels[0], own_labels[size] = own_labels[size], own_labels[0]
-            own_values[0], own_values[size] = own_values[size], own_values[0]
-            _sink(own_labels, own_values, size)
+            best_labels[0], best_labels[size] = best_labels[size], best_labels[0]
+            best_values[0], best_values[size] = best_values[size], best_values[0]
+            _sink(best_labels, best_values, size)

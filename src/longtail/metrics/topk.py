@@ -1,6 +1,6 @@
 """Precision, recall, nDCG and coverage of the first k labels of a ranking.
 
-A ranking is an array [n, K] of label columns, best first, without duplicates and padded with -1. Every figure is a
+A ranking is an array [n, K] of label columns, best first, without duplicates and padded with -1. Every metric is a
 fraction; fewer than k predictions count as misses, and a document without gold labels counts 0.
 The functions ending in ``_each`` give one value a document, from the hits, so that the truth is searched only once.
 """

@@ -32,7 +32,7 @@ from longtail.storage import checks, read_arrays, write_arrays
 EXACT_ROWS = 2_000
 """Up to so many different vectors, all are compared: about as fast as a graph, exact, and without faiss."""
 EF_SEARCH = 400
-"""Candidates that a search keeps at a time (HNSW's efSearch), if the caller does not say."""
+"""Candidates that a search keeps at a time (HNSW's efSearch), by default."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

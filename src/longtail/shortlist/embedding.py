@@ -1,4 +1,4 @@
-"""Embeddings of documents from their sparse features, by folded weights."""
+"""Embeddings of documents from their sparse features, from exported weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GIN and GraphSAGE from folded weights: embeddings of every order without torch."""
+"""GIN and GraphSAGE from exported weights: embeddings of every order without torch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents at several resolutions, by folded weights: transformed, and scored with attention over resolutions.
+"""Documents at several resolutions, from exported weights: transformed, and scored with attention over resolutions.
 
 Each document is computed from its own numbers in an order of its own: it has the same scores, to the last bit,
 alone and among others.

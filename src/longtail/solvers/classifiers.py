@@ -52,7 +52,7 @@ class SolverConfig:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseWeights:
-    """What was learnt for a few labels, over just the features that their documents use.
+    """What was learned for a few labels, over just the features that their documents use.
 
     Shapes:
         features int32 [f], sorted; weights [f, labels]; bias float32 [labels]

@@ -144,7 +144,7 @@ def choose(
     return Choice(
         "ensemble",
         {"members": members},
-        f"The system is an ensemble of {_listed(members)}: about {about} of training{within}. "
+        f"The system is an ensemble of {listed(members)}: about {about} of training{within}. "
         f"{_why('More members rank better', left_out)}.",
     )
 
@@ -208,7 +208,8 @@ def _why(rule: str, left_out: Mapping[str, str]) -> str:
     return f"{rule}; left out: {', '.join(f'{name} ({reason})' for name, reason in left_out.items())}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Names as a person lists them: a, b and c."""
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 

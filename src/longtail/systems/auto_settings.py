@@ -9,7 +9,7 @@ from typing import Any
 from longtail.config import merge, to_dict
 from longtail.errors import ConfigError
 from longtail.systems import REGISTRY, create, get
-from longtail.systems.auto import MEMBERS, Available, Choice, choose
+from longtail.systems.auto import MEMBERS, Available, Choice, choose, listed
 from longtail.systems.base import System, SystemConfig
 from longtail.systems.ensemble.config import EnsembleConfig
 from longtail.types import FIELDS, Dataset
@@ -95,10 +95,9 @@ def _unknown(key: str, value: Any) -> str:
             "member stand below its name, as in eclare.width=512"
         )
     name, systems = next(iter(owners.items()))
-    listed = " and ".join(systems)
     return (
-        f"'{wanted}' is no setting of an ensemble: '{name}' is one of {listed}, so set {systems[0]}.{name}, "
-        f"or choose the system '{systems[0]}'"
+        f"'{wanted}' is no setting of an ensemble: '{name}' is one of {listed(systems)}, "
+        f"so set {systems[0]}.{name}, or choose the system '{systems[0]}'"
     )
 
 

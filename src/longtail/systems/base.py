@@ -1,7 +1,7 @@
 """What every system is: fit, predict, candidates with features, evaluate, save, load.
 
-A public method checks its input and calls a hook (``fit`` -> ``_fit``, ``predict`` -> ``_encode``), so that a system
-is only its paper's ideas. A system knows nothing of other systems; an ensemble combines systems through ``_encode``.
+A public method checks its input and calls a hook (``fit`` -> ``_fit``, ``predict`` -> ``_encode``), so that a
+system is only its paper's ideas. It knows nothing of other systems; an ensemble combines them through ``_encode``.
 """
 
 from __future__ import annotations

@@ -61,11 +61,11 @@ def load(path: str | Path, expected: type[System] | None = None) -> System:
     description = _read_description(folder)
     cls = _class_of(path, description["system"], expected)
     data = description["data"]
-    if not data["documents"] and not cls.capabilities.zero_shot:
-        raise ModelIntegrityError(f"{folder.path('config.json')}: 'documents' must be at least 1")
     try:
         settings = configuration.with_new_names(description["config"], cls.Config.renamed)
         system = cls(configuration.from_dict(cls.Config, settings))
+        if not data["documents"] and not system.capabilities.zero_shot:
+            raise ModelIntegrityError(f"{folder.path('config.json')}: 'documents' must be at least 1")
         system.labels_ = _read_labels(folder, data["labels"])
         system.label_counts_ = _read_counts(folder, data["labels"], data["documents"])
         system.facts_ = TrainingFacts(data["documents"], data["fingerprint"], description["metrics"])

@@ -1,4 +1,4 @@
-"""The group of columns made of character runs within words, the ends of a word marked by a space."""
+"""The group of columns made of character n-grams within words, the ends of a word marked by a space."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from longtail.text.weighting import Weights, choose_columns
 
 @dataclass(frozen=True, slots=True)
 class NumberedWords:
-    """Which word each token of the documents is, and the numbers of the runs in each of these words."""
+    """Which word each token of the documents is, and the numbers of the n-grams in each of these words."""
 
     documents: np.ndarray
     which: np.ndarray
     words: np.ndarray
-    runs: np.ndarray
+    ngrams: np.ndarray
 
 
 class CharGroup:
-    """Counts character runs, and knows their columns once ``choose`` has been called."""
+    """Counts character n-grams, and knows their columns once ``choose`` has been called."""
 
     def __init__(self, config: TextConfig, lexicon: Lexicon | None = None) -> None:
         self.config = config
@@ -37,37 +37,37 @@ class CharGroup:
         self.weights: Weights
 
     def number(self, tokens: Tokens, *, grow: bool) -> NumberedWords:
-        """The different words of the documents and their known runs; ``grow`` makes new runs known."""
+        """The different words of the documents and their known n-grams; ``grow`` makes new n-grams known."""
         which, words = distinct_words(tokens)
         spans, indptr = self._runs_of(words)
-        runs = self.lexicon.add(spans) if grow else self.lexicon.find(spans)
-        return NumberedWords(tokens.indptr, which, indptr, runs)
+        ngrams = self.lexicon.add(spans) if grow else self.lexicon.find(spans)
+        return NumberedWords(tokens.indptr, which, indptr, ngrams)
 
     def count(self, numbered: NumberedWords) -> Counts:
-        """How often each run is in each document: the counts of its words, times the runs of each word."""
+        """How often each n-gram is in each document: the counts of its words, times the n-grams of each word."""
         n_documents, n_words = len(numbered.documents) - 1, len(numbered.words) - 1
         if n_documents == 1:
-            # A document alone is asked for by someone who waits: the runs of its words in a row, no matrices.
+            # One document at a time (online prediction): the n-grams of its words in a row, no matrices.
             bounds = zip(numbered.words[numbered.which], numbered.words[numbered.which + 1], strict=True)
             every = np.concatenate(
-                [np.zeros(0, np.int32), *(numbered.runs[start:stop] for start, stop in bounds)]
+                [np.zeros(0, np.int32), *(numbered.ngrams[start:stop] for start, stop in bounds)]
             )
             return count(np.array([0, len(every)]), every[np.newaxis])
-        n_runs = int(numbered.runs.max(initial=-1)) + 1
+        n_ngrams = int(numbered.ngrams.max(initial=-1)) + 1
         words = count(numbered.documents, numbered.which[np.newaxis])
-        runs = count(numbered.words, numbered.runs[np.newaxis])
+        ngrams = count(numbered.words, numbered.ngrams[np.newaxis])
         rows = csr_array(
             (words.counts, words.numbers, words.indptr), shape=(n_documents, n_words)
-        ) @ csr_array((runs.counts, runs.numbers, runs.indptr), shape=(n_words, n_runs))
+        ) @ csr_array((ngrams.counts, ngrams.numbers, ngrams.indptr), shape=(n_words, n_ngrams))
         rows.sort_indices()
         return Counts(rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data)
 
     def sizes(self) -> tuple[int, int]:
-        """How many runs are known; there are no runs of runs."""
+        """How many n-grams are known; there are no n-grams of n-grams."""
         return len(self.lexicon), 0
 
     def choose(self, tally: Tally) -> Weights:
-        """Choose the columns and forget all other runs; returns the weights under the old numbers."""
+        """Choose the columns and forget all other n-grams; returns the weights under the old numbers."""
         before = choose_columns(tally, np.zeros(0, np.int8), 1, self.config)
         kept = np.flatnonzero(before.columns >= 0)
         self.lexicon = self.lexicon.take(kept)
@@ -75,12 +75,12 @@ class CharGroup:
         return before
 
     def terms(self) -> list[str]:
-        """The run of each column."""
+        """The n-gram of each column."""
         every = self.lexicon.spelling.to_list()
         return [every[number] for number in self._by_column.tolist()]
 
     def term(self, column: int) -> str:
-        """The run of one column."""
+        """The n-gram of one column."""
         return self.lexicon.spelling[int(self._by_column[column])]
 
     @cached_property
@@ -88,9 +88,9 @@ class CharGroup:
         return self.weights.terms_by_column()
 
     def _runs_of(self, words: Spans) -> tuple[Spans, np.ndarray]:
-        runs = self.config.char_ngrams
-        assert isinstance(runs, tuple), "auto is decided before a group is made"
-        return _spans_of_runs(words, *runs)
+        ngrams = self.config.char_ngrams
+        assert isinstance(ngrams, tuple), "auto is decided before a group is made"
+        return _spans_of_ngrams(words, *ngrams)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What has to be saved."""
@@ -104,18 +104,18 @@ class CharGroup:
         return group
 
 
-def _spans_of_runs(words: Spans, shortest: int, longest: int) -> tuple[Spans, np.ndarray]:
-    padded, starts, lengths, hashes, indptr = _runs(
+def _spans_of_ngrams(words: Spans, shortest: int, longest: int) -> tuple[Spans, np.ndarray]:
+    padded, starts, lengths, hashes, indptr = _ngrams(
         words.codes, words.starts, words.lengths, shortest, longest
     )
     return Spans(padded, starts, lengths, hashes), indptr
 
 
 @njit(nogil=True, cache=True)
-def _runs(
+def _ngrams(
     codes: np.ndarray, word_starts: np.ndarray, word_lengths: np.ndarray, shortest: int, longest: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The runs of each word between two spaces; a word shorter than a run is one run, counted once."""
+    """The n-grams of each word between two spaces; a word shorter than an n-gram is one n-gram, counted once."""
     n_words = len(word_starts)
     indptr = np.zeros(n_words + 1, np.int64)
     for w in range(n_words):

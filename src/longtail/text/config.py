@@ -23,11 +23,11 @@ class TextConfig:
     """Tokens are whole words, or pieces of words from a vocabulary of limited size."""
 
     ngrams: tuple[int, int] = (1, 1)
-    """The shortest and the longest run of tokens that is a term."""
+    """The shortest and the longest n-gram of tokens that is a term."""
 
     char_ngrams: tuple[int, int] | Literal["auto"] | None = None
-    """The shortest and the longest run of characters within a word (its ends marked by a space), as a second
-    group of columns beside the words; none: no such group; auto: runs of 3 and 4 if texts are short, where
+    """The shortest and the longest n-gram of characters within a word (its ends marked by a space), as a second
+    group of columns beside the words; none: no such group; auto: n-grams of 3 and 4 if texts are short, where
     they help most and cost least."""
 
     stem: str | None = None
@@ -58,7 +58,7 @@ class TextConfig:
     """Whether rows are scaled to length one."""
 
     wordpiece_vocab_size: int = 32_000
-    """How many pieces are learnt if ``kind`` is ``wordpiece``."""
+    """How many pieces are learned if ``kind`` is ``wordpiece``."""
 
     def for_texts(self, texts: Sequence[str]) -> TextConfig:
         """The same settings with what is ``auto`` decided by these texts."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from longtail.text.ngrams import FIRST_RUN
+from longtail.text.ngrams import FIRST_NGRAM
 
 _MULTIPLIER = 0x9E3779B1
 
@@ -22,38 +22,38 @@ class Counts:
     counts: np.ndarray
 
 
-def count(indptr: np.ndarray, runs: np.ndarray) -> Counts:
+def count(indptr: np.ndarray, ngrams: np.ndarray) -> Counts:
     """The distinct numbers of each document with their counts; -1 is skipped.
 
-    Shapes: ``runs`` int32[orders, n_tokens], where document ``d`` has the columns ``indptr[d]:indptr[d + 1]``.
+    Shapes: ``ngrams`` int32[orders, n_tokens], where document ``d`` has the columns ``indptr[d]:indptr[d + 1]``.
     """
-    return Counts(*_count_documents(indptr, runs))
+    return Counts(*_count_documents(indptr, ngrams))
 
 
 class Tally:
-    """Document frequency and total count of every term, over all documents seen; tokens and runs apart."""
+    """Document frequency and total count of every term, over all documents seen; tokens and n-grams apart."""
 
     def __init__(self) -> None:
         self.documents = 0
-        self.n_tokens = self.n_runs = 0
+        self.n_tokens = self.n_ngrams = 0
         self._tokens = np.zeros((0, 2), np.int64)
-        self._runs = np.zeros((0, 2), np.int64)
+        self._ngrams = np.zeros((0, 2), np.int64)
 
-    def add_all(self, chunks: Iterable[Counts], n_tokens: int, n_runs: int) -> None:
+    def add_all(self, chunks: Iterable[Counts], n_tokens: int, n_ngrams: int) -> None:
         """Take in several chunks of documents."""
         for counts in chunks:
-            self.add(counts, n_tokens, n_runs)
+            self.add(counts, n_tokens, n_ngrams)
 
-    def add(self, counts: Counts, n_tokens: int, n_runs: int) -> None:
-        """Take in more documents, after which there are ``n_tokens`` tokens and ``n_runs`` runs."""
-        self._tokens, self._runs = _with_room(self._tokens, n_tokens), _with_room(self._runs, n_runs)
-        self.n_tokens, self.n_runs = n_tokens, n_runs
-        _tally(counts.numbers, counts.counts, self._tokens, self._runs)
+    def add(self, counts: Counts, n_tokens: int, n_ngrams: int) -> None:
+        """Take in more documents, after which there are ``n_tokens`` tokens and ``n_ngrams`` n-grams."""
+        self._tokens, self._ngrams = _with_room(self._tokens, n_tokens), _with_room(self._ngrams, n_ngrams)
+        self.n_tokens, self.n_ngrams = n_tokens, n_ngrams
+        _tally(counts.numbers, counts.counts, self._tokens, self._ngrams)
         self.documents += len(counts.indptr) - 1
 
     def joined(self) -> tuple[np.ndarray, np.ndarray]:
         """Document frequencies and total counts, tokens first."""
-        both = np.concatenate([self._tokens[: self.n_tokens], self._runs[: self.n_runs]])
+        both = np.concatenate([self._tokens[: self.n_tokens], self._ngrams[: self.n_ngrams]])
         return both[:, 0], both[:, 1]
 
 
@@ -105,16 +105,16 @@ def unpack(packed: np.ndarray, numbers: np.ndarray, counts: np.ndarray) -> None:
 
 
 @njit(nogil=True, cache=True)
-def _count_documents(indptr: np.ndarray, runs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    orders = len(runs)
-    packed = np.empty(runs.size, np.int64)
+def _count_documents(indptr: np.ndarray, ngrams: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    orders = len(ngrams)
+    packed = np.empty(ngrams.size, np.int64)
     sizes = np.zeros(len(indptr), np.int64)
     for d in range(len(indptr) - 1):
         mine = packed[indptr[d] * orders : indptr[d + 1] * orders]
         slots = free_slots(len(mine))
         found = 0
         for order in range(orders):
-            found = count_distinct(runs[order, indptr[d] : indptr[d + 1]], mine, found, slots)
+            found = count_distinct(ngrams[order, indptr[d] : indptr[d + 1]], mine, found, slots)
         mine[:found].sort()
         sizes[d + 1] = found
     rows = np.cumsum(sizes)
@@ -131,12 +131,12 @@ def _count_documents(indptr: np.ndarray, runs: np.ndarray) -> tuple[np.ndarray, 
 
 
 @njit(nogil=True, cache=True)
-def _tally(numbers: np.ndarray, counts: np.ndarray, tokens: np.ndarray, runs: np.ndarray) -> None:
+def _tally(numbers: np.ndarray, counts: np.ndarray, tokens: np.ndarray, ngrams: np.ndarray) -> None:
     for i in range(len(numbers)):
         number = numbers[i]
-        if number < FIRST_RUN:
+        if number < FIRST_NGRAM:
             tokens[number, 0] += 1
             tokens[number, 1] += counts[i]
         else:
-            runs[number - FIRST_RUN, 0] += 1
-            runs[number - FIRST_RUN, 1] += counts[i]
+            ngrams[number - FIRST_NGRAM, 0] += 1
+            ngrams[number - FIRST_NGRAM, 1] += counts[i]

@@ -23,7 +23,7 @@ class ColumnGroup(Protocol):
         """How often each term is in each document; safe to call from several threads."""
 
     def sizes(self) -> tuple[int, int]:
-        """How many tokens and how many runs are known."""
+        """How many tokens and how many n-grams are known."""
 
     def choose(self, tally: Tally) -> Weights:
         """Choose the columns and forget all other terms; returns the weights under the old numbers."""

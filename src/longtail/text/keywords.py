@@ -1,6 +1,6 @@
 """Keywords of texts: the strongest words by TextRank, and the names that are mentioned most.
 
-Words are those of the text features. Which ones can be keywords is learnt from the corpus, so that it works in any
+Words are those of the text features. Which ones can be keywords is learned from the corpus, so that it works in any
 language: those in a large share of the documents cannot, nor can very short ones and those without a letter.
 """
 

@@ -139,7 +139,7 @@ class EncoderFolder:
         """Into ``folder``, which is made: a copy that needs nothing else, or name and hashes alone.
 
         Args:
-            weights: false leaves the weights out of a copy, for those who keep learnt ones in their place.
+            weights: false leaves the weights out of a copy, for those who keep learned ones in their place.
         """
         folder.mkdir()
         if keep == "reference":

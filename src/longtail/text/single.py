@@ -11,7 +11,7 @@ from longtail.text.characters import character_classes
 from longtail.text.counting import count_distinct, free_slots, unpack
 from longtail.text.hash_table import NO_KEY, find_key
 from longtail.text.lexicon import Lexicon
-from longtail.text.ngrams import FIRST_RUN, Ngrams, run_key
+from longtail.text.ngrams import FIRST_NGRAM, Ngrams, ngram_key
 from longtail.text.tokens import split_document
 from longtail.text.weighting import Weights, weigh_row
 
@@ -57,15 +57,15 @@ def single_row(
 
     packed = np.empty(size * longest, np.int64)
     table = free_slots(size * longest)
-    runs = tokens.copy()
-    found = count_distinct(runs, packed, 0, table)
+    ngrams = tokens.copy()
+    found = count_distinct(ngrams, packed, 0, table)
     for order in range(2, longest + 1):
-        runs = runs[: size - order + 1]
-        for i in range(len(runs)):
-            key = run_key(runs[i], tokens[i + order - 1])
+        ngrams = ngrams[: size - order + 1]
+        for i in range(len(ngrams)):
+            key = ngram_key(ngrams[i], tokens[i + order - 1])
             number = -1 if key == NO_KEY else find_key(key, run_slots, run_keys)
-            runs[i] = number + FIRST_RUN if number >= 0 else -1
-        found = count_distinct(runs, packed, found, table)
+            ngrams[i] = number + FIRST_NGRAM if number >= 0 else -1
+        found = count_distinct(ngrams, packed, found, table)
     packed[:found].sort()
 
     numbers = np.empty(found, np.int32)

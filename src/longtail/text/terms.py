@@ -1,4 +1,4 @@
-"""The group of columns made of tokens and runs of tokens."""
+"""The group of columns made of tokens and n-grams of tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from longtail.text.config import TextConfig
 from longtail.text.counting import Counts, Tally, count
-from longtail.text.ngrams import FIRST_RUN, Ngrams
+from longtail.text.ngrams import FIRST_NGRAM, Ngrams
 from longtail.text.tokens import Tokens
 from longtail.text.weighting import Weights, choose_columns
 
@@ -43,14 +43,14 @@ class TokenNumbers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """The numbers of the runs of each length (int32[orders, tokens]) that start at each token of documents."""
+    """The numbers of the n-grams of each length (int32[orders, tokens]) that start at each token of documents."""
 
     indptr: np.ndarray
-    runs: np.ndarray
+    ngrams: np.ndarray
 
 
 class TermGroup:
-    """Counts tokens and runs of tokens, and knows their columns once ``choose`` has been called."""
+    """Counts tokens and n-grams of tokens, and knows their columns once ``choose`` has been called."""
 
     def __init__(self, tokens: TokenNumbers, config: TextConfig) -> None:
         self.tokens = tokens
@@ -65,10 +65,10 @@ class TermGroup:
 
     def count(self, numbered: Numbered) -> Counts:
         """How often each term is in each document."""
-        return count(numbered.indptr, numbered.runs)
+        return count(numbered.indptr, numbered.ngrams)
 
     def sizes(self) -> tuple[int, int]:
-        """How many tokens and how many runs are known."""
+        """How many tokens and how many n-grams are known."""
         return len(self.tokens), len(self.ngrams.table)
 
     def choose(self, tally: Tally) -> Weights:
@@ -76,9 +76,9 @@ class TermGroup:
         before = choose_columns(tally, self.ngrams.orders, self.config.ngrams[0], self.config)
         used = before.columns >= 0
         used[: before.n_tokens] |= self.tokens.fixed
-        tokens, runs, self.ngrams = self.ngrams.prune(used, before.n_tokens)
+        tokens, ngrams, self.ngrams = self.ngrams.prune(used, before.n_tokens)
         self.tokens = self.tokens.keep(tokens)
-        self.weights = before.take(tokens, runs)
+        self.weights = before.take(tokens, ngrams)
         return before
 
     def terms(self) -> list[str]:
@@ -91,12 +91,12 @@ class TermGroup:
         """The term of one column, without spelling all others."""
         number = int(self._by_column[column])
         n_tokens = len(self.tokens)
-        return self._spell(number if number < n_tokens else number - n_tokens + FIRST_RUN)
+        return self._spell(number if number < n_tokens else number - n_tokens + FIRST_NGRAM)
 
     def _spell(self, number: int) -> str:
-        if number < FIRST_RUN:
+        if number < FIRST_NGRAM:
             return self.tokens.spell_one(number)
-        key = int(self.ngrams.table.keys[number - FIRST_RUN])
+        key = int(self.ngrams.table.keys[number - FIRST_NGRAM])
         return f"{self._spell(key >> 32)} {self.tokens.spell_one(key & 0xFFFF_FFFF)}"
 
     @cached_property

@@ -1,4 +1,4 @@
-"""TF-IDF features of texts: words, runs of words, word pieces and character runs."""
+"""TF-IDF features of texts: words, n-grams of words, word pieces and character n-grams."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class TfidfFeatures:
 
     @cached_property
     def terms(self) -> list[str]:
-        """The term of each column; the tokens of a run are joined by a space."""
+        """The term of each column; the tokens of an n-gram are joined by a space."""
         return [term for group in self._groups for term in group.terms()]
 
     def term(self, column: int) -> str:
@@ -207,7 +207,7 @@ class TfidfFeatures:
 
     @cached_property
     def _single(self) -> tuple[Any, ...] | None:
-        """The arguments of the short way for one text, which plain words and their runs can take."""
+        """The arguments of the short way for one text, which plain words and their n-grams can take."""
         group = self._groups[0]
         if len(self._groups) > 1 or self.config.stem is not None or not isinstance(group, TermGroup):
             return None

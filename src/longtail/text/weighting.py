@@ -14,7 +14,7 @@ from longtail.errors import DataError, ModelIntegrityError
 from longtail.storage.checks import finite, named, vector
 from longtail.text.config import TextConfig
 from longtail.text.counting import Counts, Tally
-from longtail.text.ngrams import FIRST_RUN
+from longtail.text.ngrams import FIRST_NGRAM
 from longtail.text.stacking import narrow
 
 MAX_IDF = 64
@@ -25,10 +25,10 @@ MAX_IDF = 64
 class Weights:
     """The column of each term and the weight of each column.
 
-    Columns are ordered by the length of the run and then by first appearance: within one length a larger term
+    Columns are ordered by the length of the n-gram and then by first appearance: within one length a larger term
     number has a larger column, so rows of counts, sorted by number, give sorted columns without sorting again.
 
-    Shapes: ``columns`` int32[tokens + runs], -1 for terms left out; ``bounds`` int64[orders + 1], where the
+    Shapes: ``columns`` int32[tokens + n-grams], -1 for terms left out; ``bounds`` int64[orders + 1], where the
     columns of each length begin; ``idf`` float32[columns].
     """
 
@@ -51,13 +51,13 @@ class Weights:
         """What ``weigh_row`` takes after the row."""
         return self.columns, self.n_tokens, self.bounds, self.idf, self.sublinear, self.l2
 
-    def take(self, tokens: np.ndarray, runs: np.ndarray) -> Weights:
-        """For terms of which only the given tokens and runs are left; all with a column are among them."""
-        kept = np.concatenate([tokens, runs + self.n_tokens])
+    def take(self, tokens: np.ndarray, ngrams: np.ndarray) -> Weights:
+        """For terms of which only the given tokens and n-grams are left; all with a column are among them."""
+        kept = np.concatenate([tokens, ngrams + self.n_tokens])
         return replace(self, columns=self.columns[kept], n_tokens=len(tokens))
 
     def terms_by_column(self) -> np.ndarray:
-        """The term (tokens counted first, then runs) of each column."""
+        """The term (tokens counted first, then n-grams) of each column."""
         used = np.flatnonzero(self.columns >= 0)
         return used[np.argsort(self.columns[used])]
 
@@ -69,7 +69,7 @@ class Weights:
     def from_arrays(
         cls, arrays: Mapping[str, np.ndarray], n_tokens: int, orders: np.ndarray, config: TextConfig
     ) -> Weights:
-        """What ``arrays`` gave, for that many tokens and for runs of these lengths."""
+        """What ``arrays`` gave, for that many tokens and for n-grams of these lengths."""
         columns = named(arrays, "columns", "'columns'")
         bounds = named(arrays, "bounds", "'bounds'")
         idf = named(arrays, "idf", "'idf'")
@@ -94,7 +94,7 @@ def choose_columns(tally: Tally, orders: np.ndarray, shortest: int, config: Text
 
     Args:
         tally: the frequencies of all terms.
-        orders: the length in tokens of each run (single tokens not included).
+        orders: the length in tokens of each n-gram (single tokens not included).
         shortest: terms of fewer tokens get no column.
         config: the limits on frequencies and columns.
     """
@@ -134,7 +134,7 @@ def _layout(kept: np.ndarray, orders: np.ndarray) -> tuple[np.ndarray, np.ndarra
 @njit(nogil=True, cache=True)
 def column_of(number: int, columns: np.ndarray, n_tokens: int) -> Any:
     """The column of a term number, or -1."""
-    return columns[number if number < FIRST_RUN else number - FIRST_RUN + n_tokens]
+    return columns[number if number < FIRST_NGRAM else number - FIRST_NGRAM + n_tokens]
 
 
 @njit(nogil=True, cache=True)

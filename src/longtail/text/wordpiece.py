@@ -1,4 +1,4 @@
-"""Pieces of words from a learnt vocabulary of limited size, shared by documents and label texts."""
+"""Pieces of words from a learned vocabulary of limited size, shared by documents and label texts."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ class WordPieces:
                 counts = np.pad(counts, (0, len(words) - len(counts)))
                 counts += np.bincount(numbers, minlength=len(words))
         if len(words) == 0:
-            raise DataError("word pieces cannot be learnt from texts without a word")
+            raise DataError("word pieces cannot be learned from texts without a word")
         spelled = words.spelling.to_list()
         model = _learn_merges(spelled, counts, config.wordpiece_vocab_size)
         empty = np.zeros(1, np.int64), np.zeros(0, np.int32)
-        learnt = cls(config, model, HashTable(), *empty)
-        indptr, pieces = learnt._cut(spelled)
+        made = cls(config, model, HashTable(), *empty)
+        indptr, pieces = made._cut(spelled)
         return cls(config, model, words.table, indptr, pieces)
 
     def __len__(self) -> int:

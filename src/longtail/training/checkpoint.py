@@ -24,13 +24,13 @@ from longtail.training.stage_folder import StageFolder, is_ours
 NAME = "checkpoint.json"
 FORMAT = "longtail-checkpoint"
 VERSION = 1
-"""Of what is kept and how it goes on; an older training is not gone on with after this has changed."""
+"""Of what is kept and how it goes on; an older training is not resumed after this has changed."""
 SHARE = 0.1
 """The largest part of the time that writing may take: after short epochs, not every one is kept."""
 
 
 class Checkpoints:
-    """What has been learnt so far, stage by stage, in ``folder``.
+    """What has been learned so far, stage by stage, in ``folder``.
 
     Args:
         fingerprint: names and values (JSON) of all that the result depends on: data, settings, seed.
@@ -72,7 +72,7 @@ def beside(model: str | Path) -> Path:
 
 
 def exists(folder: Path) -> bool:
-    """Whether there is a training to go on with."""
+    """Whether there is a training to resume."""
     return (folder / NAME).exists()
 
 
@@ -80,7 +80,7 @@ def refuse_existing(folder: Path) -> None:
     """Raise if a training that was stopped would be overwritten."""
     if exists(folder):
         raise OutputExistsError(
-            f"{folder} holds a training that was stopped: go on with it (--resume) or start over (--force)"
+            f"{folder} holds a training that was stopped: resume it (--resume) or start over (--force)"
         )
 
 
@@ -107,7 +107,7 @@ def remove(folder: Path) -> None:
         raise OutputExistsError(
             f"{folder} holds {foreign.relative_to(folder)}, which is not longtail's: remove it yourself"
         )
-    # First what makes it a training to go on with, so that half a folder is never gone on with.
+    # First what makes it resumable, so that half a folder is never resumed.
     (folder / NAME).unlink(missing_ok=True)
     shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,4 +1,4 @@
-"""Keeps what a stage has learnt: the best weights, and on the disk what is needed to go on after a stop."""
+"""Checkpoints of a stage: the best weights, and on disk what is needed to resume."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class CheckpointManager:
             optimiser.restore(snapshot.optimiser)
             self.task.restore({name: np.array(array) for name, array in snapshot.task.items()})
             run.say(
-                f"the stage '{self.stage}' goes on after epoch {snapshot.result.epochs} of {self.config.epochs}"
+                f"the stage '{self.stage}' resumes after epoch {snapshot.result.epochs} of {self.config.epochs}"
             )
             self.last_path = self.folder.folder
         return snapshot.result, snapshot.finished

@@ -1,4 +1,4 @@
-"""What a trained system depends on, so that a training that was stopped goes on with nothing else."""
+"""What a trained system depends on, so that a training is resumed with nothing else."""
 
 from __future__ import annotations
 

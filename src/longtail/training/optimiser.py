@@ -24,13 +24,13 @@ class Optimiser:
         self._table_rates = {name: task.rate(f"table/{name}") for name in self._tables}
         self._config = config
         # Parameters of one rate are a group, and a checkpoint numbers them in the groups' order.
-        learnt = [(task.rate(name), name, p) for name, p in task.module.named_parameters() if p.requires_grad]
-        learnt.sort(key=lambda known: known[0])
-        self._names = [name for _, name, _ in learnt]
-        self._parameters = [parameter for _, _, parameter in learnt]
+        trained = [(task.rate(name), name, p) for name, p in task.module.named_parameters() if p.requires_grad]
+        trained.sort(key=lambda known: known[0])
+        self._names = [name for _, name, _ in trained]
+        self._parameters = [parameter for _, _, parameter in trained]
         groups = [
             {"params": [parameter for _, _, parameter in group], "rate": rate}
-            for rate, group in groupby(learnt, key=lambda known: known[0])
+            for rate, group in groupby(trained, key=lambda known: known[0])
         ]
         self._dense: torch.optim.Optimizer | None = _dense(groups, config) if groups else None
         for table in self._tables.values():

@@ -1,4 +1,4 @@
-"""A large matrix that is learnt a few rows at a time: what a batch does not touch costs nothing.
+"""A large matrix that is learned a few rows at a time: what a batch does not touch costs nothing.
 
 A label's vector or a word's embedding appears in few batches. An update of the whole matrix, or a sparse
 gradient that has to be put together first, would take most of a training step; here a batch takes its rows as

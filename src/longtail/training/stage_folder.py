@@ -41,7 +41,7 @@ class Snapshot:
 
     result: StageResult
     settings: Mapping[str, Any]
-    """What the stage was trained with: it only goes on with the same."""
+    """What the stage was trained with: it is only resumed with the same."""
     weights: Arrays
     optimiser: Arrays = field(default_factory=dict)
     task: Arrays = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""How far a stage has come: epochs, their losses and figures, the best one."""
+"""How far a stage has come: epochs, their losses and metrics, the best one."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class EpochRecord:
     """From 0."""
     loss: float
     """Mean over the documents."""
-    figures: dict[str, float] = field(default_factory=dict)
-    """Validation figures; empty where there was no validation."""
+    metrics: dict[str, float] = field(default_factory=dict)
+    """Validation metrics; empty where there was no validation."""
 
 
 @dataclass(slots=True)
@@ -30,19 +30,19 @@ class StageResult:
         """Epochs done."""
         return len(self.history)
 
-    def best_figure(self, watch: str) -> float | None:
-        """The watched figure of the best epoch."""
-        return None if self.best_epoch is None else self.history[self.best_epoch].figures[watch]
+    def best_metric(self, watch: str) -> float | None:
+        """The watched metric of the best epoch."""
+        return None if self.best_epoch is None else self.history[self.best_epoch].metrics[watch]
 
     def fruitless(self) -> int:
         """Validations since the best one."""
         if self.best_epoch is None:
             return 0
-        return sum(bool(record.figures) for record in self.history[self.best_epoch + 1 :])
+        return sum(bool(record.metrics) for record in self.history[self.best_epoch + 1 :])
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        history = [{"epoch": r.epoch, "loss": r.loss, "figures": r.figures} for r in self.history]
+        history = [{"epoch": r.epoch, "loss": r.loss, "metrics": r.metrics} for r in self.history]
         return {"history": history, "best_epoch": self.best_epoch}
 
     @classmethod

@@ -32,7 +32,7 @@ class Hooks:
         """Prepare an epoch (from 0), as by mining negatives again; torch is seeded already."""
 
     def validate(self) -> Mapping[str, float] | None:
-        """Figures on validation data (without gradients, the module in eval mode); None: there are none."""
+        """Metrics on validation data (without gradients, the module in eval mode); None: there are none."""
         return None
 
     def state(self) -> Mapping[str, np.ndarray]:

@@ -43,9 +43,9 @@ class TrainConfig:
     validate_every: int = 1
     """Epochs between two validations, where there is validation data."""
     patience: int = 0
-    """Validations without a better figure after which the stage ends early; 0: it never does."""
+    """Validations without a better metric after which the stage ends early; 0: it never does."""
     watch: str = "P@1"
-    """The validation figure (higher is better) whose best epoch is kept."""
+    """The validation metric (higher is better) whose best epoch is kept."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """bfloat16: matrix products in half the bits; auto: on a graphics card that can, float32 elsewhere."""
     device: str = "auto"
@@ -72,7 +72,7 @@ class TrainConfig:
         if self.patience < 0:
             raise ConfigError(f"'patience' must be at least 0, not {self.patience}")
         if not self.watch:
-            raise ConfigError("'watch' must be the name of a validation figure")
+            raise ConfigError("'watch' must be the name of a validation metric")
         kind, _, number = self.device.partition(":")
         if kind not in ("auto", "cpu", "cuda") or (number and not (kind == "cuda" and number.isdecimal())):
             raise ConfigError(f"'device' must be auto, cpu, cuda or cuda:NUMBER, not {self.device!r}")

@@ -38,7 +38,7 @@ def train(
 
     Args:
         stage: the stage's name, which is shown, and which the order of documents depends on.
-        checkpoints: where to keep what is learnt. A stage that is finished there is only loaded, one that was
+        checkpoints: where to keep what is learned. A stage that is finished there is only loaded, one that was
             stopped goes on after its last kept epoch; the weights end the same, byte for byte.
     """
     if task.n_documents < 1:
@@ -83,7 +83,7 @@ class _Loop:
         torch.manual_seed(seed_of(self.seed, self.stage, epoch))
         task.module.train()
         task.on_epoch_start(epoch)
-        shown = self.shown_figures()
+        shown = self.shown_metrics()
         total, done = 0.0, 0
         batches = epoch_batches(
             task.n_documents,
@@ -99,7 +99,7 @@ class _Loop:
             total += self.update(pieces, documents) * documents
             done += documents
             phase.advance(note=f"epoch {epoch + 1} of {config.epochs}, loss {total / done:.4g}{shown}")
-        return EpochRecord(epoch, total / done, self.figures(epoch))
+        return EpochRecord(epoch, total / done, self.metrics(epoch))
 
     def update(self, pieces: list[Batch], documents: int) -> float:
         """One update of the weights; the batch's mean loss."""
@@ -119,8 +119,8 @@ class _Loop:
             raise self.failure("a gradient", "not finite", pieces[0])
         return total
 
-    def figures(self, epoch: int) -> dict[str, float]:
-        """Validation figures if it is time for them."""
+    def metrics(self, epoch: int) -> dict[str, float]:
+        """Validation metrics if it is time for them."""
         last = epoch + 1 == self.config.epochs
         if (epoch + 1) % self.config.validate_every and not last:
             return {}
@@ -131,25 +131,25 @@ class _Loop:
             return {}
         if self.config.watch not in found:
             raise UsageError(
-                f"'watch' is '{self.config.watch}', but the validation figures are {', '.join(found)}"
+                f"'watch' is '{self.config.watch}', but the validation metrics are {', '.join(found)}"
             )
-        figures = {name: float(value) for name, value in found.items() if math.isfinite(value)}
-        if self.config.watch not in figures:
+        metrics = {name: float(value) for name, value in found.items() if math.isfinite(value)}
+        if self.config.watch not in metrics:
             raise TrainingError(
-                f"the validation figure '{self.config.watch}' of the stage '{self.stage}' is "
+                f"the validation metric '{self.config.watch}' of the stage '{self.stage}' is "
                 f"{found[self.config.watch]} in epoch {epoch + 1}"
             )
-        return figures
+        return metrics
 
     def note_best(self) -> None:
         """Remember the epoch that just ended if it is the best so far."""
-        record, before = self.result.history[-1], self.result.best_figure(self.config.watch)
-        if record.figures and (before is None or record.figures[self.config.watch] > before):
+        record, before = self.result.history[-1], self.result.best_metric(self.config.watch)
+        if record.metrics and (before is None or record.metrics[self.config.watch] > before):
             self.result.best_epoch = record.epoch
 
-    def shown_figures(self) -> str:
+    def shown_metrics(self) -> str:
         watch = self.config.watch
-        seen = [record.figures[watch] for record in self.result.history if record.figures]
+        seen = [record.metrics[watch] for record in self.result.history if record.metrics]
         return f", {watch} {seen[-1]:.4g}" if seen else ""
 
     def failure(self, what: str, value: str, batch: Batch) -> TrainingError:

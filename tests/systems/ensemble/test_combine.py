@@ -75,8 +75,8 @@ def test_models_of_other_documents_with_the_same_labels_are_combined(parts: Part
 
 
 def test_equal_vocabularies_are_used_once(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    eclare = create("eclare", {**ECLARE, "text": {}}).fit(parts.train)
-    lexical = create("lexical").fit(parts.train)
+    settings = {"eclare": {**ECLARE, "text": {}}}
+    models = [create(name, settings.get(name)).fit(parts.train) for name in ("eclare", "lexical", "knn")]
     sizes: list[int] = []
     real = TfidfFeatures.transform
 
@@ -85,7 +85,7 @@ def test_equal_vocabularies_are_used_once(parts: Parts, monkeypatch: pytest.Monk
         return real(features, texts)
 
     monkeypatch.setattr(TfidfFeatures, "transform", counted)
-    combined = Ensemble.combine([eclare, lexical], parts.valid)
+    combined = Ensemble.combine(models, parts.valid)
     sizes.clear()
     combined.predict(parts.test.documents[:7])
     assert sizes == [7]

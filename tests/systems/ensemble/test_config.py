@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from longtail import config as configuration
@@ -17,6 +18,15 @@ def test_the_defaults_are_valid_and_go_through_plain_dicts() -> None:
     assert configuration.from_dict(EnsembleConfig, configuration.to_dict(config)) == config
     changed = EnsembleConfig(members=("linear",), settings={"linear": {"tree": {"leaf_size": 8}}})
     assert configuration.from_dict(EnsembleConfig, configuration.to_dict(changed)) == changed
+
+
+def test_settings_of_members_are_kept_as_a_saved_model_has_them() -> None:
+    settings = {"knn": {"power": np.float64(1.5)}, "galaxc": {"width": 8, "graph": {"fanouts": (4, 3)}}}
+    config = EnsembleConfig(members=("knn", "galaxc"), settings=settings)
+    assert (
+        repr(config.settings)
+        == "{'galaxc': {'graph': {'fanouts': [4, 3]}, 'width': 8}, 'knn': {'power': 1.5}}"
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from longtail.errors import UsageError
 from longtail.systems.ensemble import budget
@@ -64,3 +66,5 @@ def test_the_largest_set_within_a_latency_is_used(
     assert found == taken
     with pytest.raises(UsageError, match="must be above 0"):
         three.within_latency(parts.test.documents, 0.0)
+    with pytest.raises(UsageError, match="the member 'linear': this model was trained on texts"):
+        three.within_latency(csr_array(np.ones((1, 3), np.float32)), 1.0)

@@ -53,15 +53,17 @@ def test_fields_and_seed_are_those_of_the_ensemble_unless_a_member_has_its_own()
 
 
 def test_a_wrong_setting_names_the_member() -> None:
-    with pytest.raises(ConfigError, match="settings of the member 'linear': unknown configuration key 'tre'"):
-        create_members(config(settings={"linear": {"tre": {}}}))
+    with pytest.raises(
+        ConfigError, match="settings of the member 'linear': unknown configuration key 'trees'"
+    ):
+        create_members(config(settings={"linear": {"trees": {}}}))
     with pytest.raises(ConfigError, match=r"member 'linear': there is no setting 'tree\.members' any more"):
         create_members(config(settings={"linear": {"tree": {"members": 2}}}))
 
 
 def test_an_unknown_member_is_named_with_the_nearest_system() -> None:
-    with pytest.raises(UsageError, match="there is no system 'linaer': did you mean 'linear'"):
-        create_members(config(members=("linaer",)))
+    with pytest.raises(UsageError, match="there is no system 'linears': did you mean 'linear'"):
+        create_members(config(members=("linears",)))
 
 
 def test_an_ensemble_is_no_member() -> None:

@@ -131,7 +131,7 @@ def test_a_part_in_the_place_of_another_is_refused(saved: Path, tmp_path: Path) 
     counts = "label_counts.safetensors"
     for one, other in zip(found, [*found[1:], found[0]], strict=True):
         # Trees of one model, and counts of members with the same documents, cannot be told apart.
-        if "/tree-" in one and "/tree-" in other or one.endswith(counts) and other.endswith(counts):
+        if all("/tree-" in name for name in (one, other)) or all(n.endswith(counts) for n in (one, other)):
             continue
         model = Path(shutil.copytree(saved, tmp_path / "model"))
         shutil.copyfile(saved / one, model / other)
@@ -190,7 +190,7 @@ def drop_member(found: dict[str, Any]) -> None:
         (lambda found: found["members"][0].update(documents=-1), "does not describe its members"),
         (lambda found: found["members"][0].update(documents=0), "must have training documents"),
         (lambda found: found["members"][0].update(system="ensemble"), "does not describe its members"),
-        (lambda found: found["members"][0].update(system="linaer"), "there is no system 'linaer'"),
+        (lambda found: found["members"][0].update(system="linears"), "there is no system 'linears'"),
         (lambda found: found["members"][0].update(name="../linear"), "is missing"),
         (lambda found: found["members"][0]["config"].update(unknown=1), "unknown configuration key"),
         (lambda found: found.pop("rerankers"), "the re-ranker of all members is missing"),

@@ -24,7 +24,8 @@ class Stopped(Run):
         self.stage = stage
 
     def on_advance(self, phase: Any, note: str) -> None:
-        if phase.name == self.stage and phase.done >= 3:
+        # In the second epoch.
+        if phase.name == self.stage and phase.done >= 7:
             raise KeyboardInterrupt
 
 

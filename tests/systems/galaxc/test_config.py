@@ -86,7 +86,7 @@ def test_how_many_negatives_the_paper_samples(n_labels: int, n_random: int) -> N
 
 
 def test_the_switches_of_the_paper_are_there() -> None:
-    """The paper's own system, as far as settings can say it."""
+    """The paper's own system, as far as settings can describe it."""
     config = made(
         loss="bce",
         score="classifier",

@@ -86,7 +86,7 @@ def test_a_label_that_is_found_by_votes_alone(trained: Galaxc, tiny: Parts) -> N
     assert 38 not in before
     model.add_documents(newcomers(trained, n=4))
     after = [label for label in model.predict([word], k=40).labels[0].tolist() if label >= 0]
-    # All four voters are new: what they say and the nearest label are all candidates.
+    # All four voters are new: their label and the nearest one are all candidates.
     assert 38 in after
     assert len(after) == 2
 

@@ -202,14 +202,14 @@ def test_the_loss_is_that_of_all_parts(
     batch = batch_of(0, 5, 9, 20)
     network = task.network
     encoder = task._encoder
-    seen = network.documents(
+    documents = network.documents(
         encoder.documents(task._neighbours[batch.rows], setup.documents[batch.rows], CPU)
     )
     counts = np.bincount(setup.context.matrices.Y.indices, minlength=40)
     classifiers = setup.parameters.free.weight * torch.from_numpy(counts / (counts + 3.0)).float()[:, None]
     if node:
         classifiers = classifiers + network.node_part(encoder.labels(np.arange(40), CPU))
-    scores = network.scores(seen, classifiers, setup.parameters.logits.weight if attention else None)
+    scores = network.scores(documents, classifiers, setup.parameters.logits.weight if attention else None)
     positive = torch.from_numpy(setup.context.matrices.Y[batch.rows].toarray() > 0)
     expected = compare(scores, positive, ~positive, None).mean()
     torch.testing.assert_close(task.loss(batch), expected, rtol=1e-4, atol=1e-5)
@@ -231,10 +231,10 @@ def test_sums_of_labels_are_kept_for_an_epoch_where_there_is_room(
 
 def test_neighbours_are_sampled_in_each_epoch(tiny: Parts) -> None:
     task = begun(task_of(setup_of(tiny.train, neighbourhood={"near": 0.5})))
-    lists, seed = task._neighbours.copy(), task._encoder.seed
-    assert np.array_equal(begun(task)._neighbours, lists)
+    neighbours, seed = task._neighbours.copy(), task._encoder.seed
+    assert np.array_equal(begun(task)._neighbours, neighbours)
     begun(task, seed=1)
-    assert not np.array_equal(task._neighbours, lists)
+    assert not np.array_equal(task._neighbours, neighbours)
     assert task._encoder.seed != seed
 
 
@@ -301,15 +301,15 @@ def test_without_attention_its_logits_are_no_table(tiny: Parts) -> None:
     assert set(task_of(setup).tables()) == {"free"}
 
 
-@pytest.mark.parametrize("encoder", ["galaxc", "gin", "graphsage"])
-def test_what_a_document_sees_does_not_depend_on_the_batch(tiny: Parts, encoder: str) -> None:
-    setup = setup_of(tiny.train, graph={"encoder": encoder}, classifier={"node": encoder == "galaxc"})
+@pytest.mark.parametrize("kind", ["galaxc", "gin", "graphsage"])
+def test_resolutions_do_not_depend_on_the_batch(tiny: Parts, kind: str) -> None:
+    setup = setup_of(tiny.train, graph={"encoder": kind}, classifier={"node": kind == "galaxc"})
     network = setup.parameters.network.eval()
     encoder = GraphEncoder(network, setup.nodes, (4, 3, 2), 3)
-    lists = setup.neighbourhoods.near[:20]
+    near = setup.neighbourhoods.near[:20]
     with torch.no_grad():
-        together = encoder.documents(lists, setup.documents[:20], CPU)
-        alone = torch.cat([encoder.documents(lists[[i]], setup.documents[[i]], CPU) for i in range(20)])
+        together = encoder.documents(near, setup.documents[:20], CPU)
+        alone = torch.cat([encoder.documents(near[[i]], setup.documents[[i]], CPU) for i in range(20)])
     torch.testing.assert_close(together, alone, rtol=1e-5, atol=1e-6)
 
 

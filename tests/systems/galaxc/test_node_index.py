@@ -84,7 +84,7 @@ def test_a_label_that_is_a_document_shares_its_node() -> None:
     expected[1] = unit(documents[[1]] + labels[[0]])[0]
     np.testing.assert_allclose(nodes.vectors, half(expected), atol=1e-6)
     assert [neighbours(nodes, node) for node in range(5)] == [[1, 3], [0, 3], [4], [0, 1], [2]]
-    # What is known of documents; nodes that are labels alone know nothing.
+    # The labels of documents; nodes that are labels alone have none.
     assert nodes.labels_of.toarray().tolist() == [*RELATED.Y.toarray().tolist(), [0, 0, 0], [0, 0, 0]]
     assert nodes.ids == ["a", "b", "c"]
     assert nodes.has("b")
@@ -138,9 +138,9 @@ def test_ids_come_before_texts() -> None:
     assert nodes_of(data, config=config).graph.node_of_label.tolist() == [1, 0]
 
 
-def test_links_of_the_data_are_edges_in_training_alone() -> None:
-    links = edges_of(("a", "c", 1.0), ("y", "b", 0.5), ("a", "a", 9.0), ("a", "elsewhere", 1.0))
-    data = replace(RELATED, edges=links)
+def test_edges_of_the_data_are_in_the_graph_in_training_alone() -> None:
+    edges = edges_of(("a", "c", 1.0), ("y", "b", 0.5), ("a", "a", 9.0), ("a", "elsewhere", 1.0))
+    data = replace(RELATED, edges=edges)
     joined = nodes_of(data, self_label=[-1, 0, -1])
     assert neighbours(joined, 0) == [1, 2, 3]
     assert neighbours(joined, 4) == [1, 2]
@@ -156,7 +156,7 @@ def test_frequent_labels_keep_their_nearest_documents() -> None:
     assert len(neighbours(nodes_of(data, config=GraphConfig(head_above=6)), 6)) == 6
 
 
-# --- who is near ----------------------------------------------------------------------------------------------
+# --- near nodes -----------------------------------------------------------------------------------------------
 
 MANY = data_of(
     [f"d{i}" for i in range(30)], [f"l{i}" for i in range(10)], [[i % 10, i % 7] for i in range(30)]
@@ -191,7 +191,7 @@ def test_twins_are_near_each_other_and_never_themselves() -> None:
     assert not (found == np.arange(5)[:, None]).any()
 
 
-def test_who_has_no_direction_is_near_nobody() -> None:
+def test_a_row_of_zeros_is_near_no_node() -> None:
     found, cosines = nodes_of(MANY).near(np.zeros((1, D), np.float32), 3, NOWHERE)
     assert found.tolist() == [[-1, -1, -1]]
     assert cosines.tolist() == [[0, 0, 0]]
@@ -213,7 +213,7 @@ def test_votes_are_fourth_powers_of_cosines() -> None:
     assert not len(nodes.votes(near[:, :0], cosines[:, :0]).ids)
 
 
-# --- who is there already -------------------------------------------------------------------------------------
+# --- known documents ------------------------------------------------------------------------------------------
 
 
 def test_a_known_document_needs_its_id_and_its_embedding() -> None:
@@ -237,16 +237,16 @@ def test_a_known_document_is_known_where_its_node_is_a_label_of_another_text() -
     assert nodes.nodes_of(["k"], np.eye(1, D, k=2, dtype=np.float32)).tolist() == [-1]
 
 
-# --- links ----------------------------------------------------------------------------------------------------
+# --- auxiliary edges ------------------------------------------------------------------------------------------
 
 
-def test_links_go_both_ways_the_strongest_first() -> None:
+def test_edges_go_both_ways_the_heaviest_first() -> None:
     nodes = nodes_of(RELATED, self_label=[-1, 0, -1])
-    links = edges_of(("new", "a", 0.2), ("y", "new", 0.9), ("new", "b", 0.5), ("other", "c", 1.0))
+    edges = edges_of(("new", "a", 0.2), ("y", "new", 0.9), ("new", "b", 0.5), ("other", "c", 1.0))
     labels = RELATED.labels.ids
-    assert nodes.auxiliary_edges(links, labels).table(["new"], 4).tolist() == [[4, 1, 0, -1]]
-    assert nodes.auxiliary_edges(links, labels).table(["new"], 2).tolist() == [[4, 1]]
-    assert nodes.auxiliary_edges(links, labels).table(["x", "other", "new"], 1).tolist() == [[-1], [2], [4]]
+    assert nodes.auxiliary_edges(edges, labels).table(["new"], 4).tolist() == [[4, 1, 0, -1]]
+    assert nodes.auxiliary_edges(edges, labels).table(["new"], 2).tolist() == [[4, 1]]
+    assert nodes.auxiliary_edges(edges, labels).table(["x", "other", "new"], 1).tolist() == [[-1], [2], [4]]
     assert nodes.auxiliary_edges(edges_of(("new", "who", 1.0)), labels).table(["new"], 2).tolist() == [
         [-1, -1]
     ]
@@ -255,16 +255,16 @@ def test_links_go_both_ways_the_strongest_first() -> None:
     assert nodes.auxiliary_edges(ties, labels).table(["new"], 2).tolist() == [[0, 2]]
 
 
-def test_a_link_that_is_there_twice_is_one() -> None:
+def test_an_edge_that_is_there_twice_is_one() -> None:
     nodes = nodes_of(RELATED, self_label=[-1, 0, -1])
     twice = edges_of(("new", "a", 0.1), ("a", "new", 0.8), ("new", "b", 0.5), ("new", "c", 0.3))
     assert nodes.auxiliary_edges(twice, RELATED.labels.ids).table(["new"], 3).tolist() == [[0, 1, 2]]
 
 
-def test_nobody_is_linked_to_oneself() -> None:
+def test_no_node_has_an_edge_to_itself() -> None:
     nodes = nodes_of(RELATED, self_label=[-1, 0, -1])
-    links = edges_of(("a", "a", 1.0), ("b", "b", 1.0), ("a", "c", 0.5))
-    assert nodes.auxiliary_edges(links, RELATED.labels.ids).table(["a", "b", "c"], 2).tolist() == [
+    edges = edges_of(("a", "a", 1.0), ("b", "b", 1.0), ("a", "c", 0.5))
+    assert nodes.auxiliary_edges(edges, RELATED.labels.ids).table(["a", "b", "c"], 2).tolist() == [
         [2, -1],
         [-1, -1],
         [0, -1],
@@ -323,6 +323,6 @@ def test_rows_of_length_one(rows: np.ndarray) -> None:
     assert found.dtype == np.float32
     lengths = np.linalg.norm(rows.astype(np.float64), axis=1)
     np.testing.assert_allclose(found * lengths[:, None], rows, rtol=1e-5, atol=1e-6 * lengths.max(initial=0))
-    there = lengths > 1e-30
+    there = lengths > 0
     np.testing.assert_allclose(np.linalg.norm(found[there].astype(np.float64), axis=1), 1, rtol=1e-5)
     assert not found[lengths == 0].any()

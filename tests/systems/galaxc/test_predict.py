@@ -1,4 +1,4 @@
-"""Prediction without torch is what the network computes; shortlists, scores and features are what they say."""
+"""Prediction without torch is what the network computes; shortlists, scores and features by hand."""
 
 from __future__ import annotations
 

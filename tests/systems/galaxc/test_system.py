@@ -47,7 +47,7 @@ def test_every_setting_trains_predicts_and_comes_back(
     tiny: Parts, other: dict[str, Any], tmp_path: Path
 ) -> None:
     model = Galaxc(**settings(epochs=4, **other)).fit(tiny.train, valid=tiny.valid)
-    # Few documents train few words, unless the texts of labels say what they mean.
+    # So few documents train few words; label texts bring the others near.
     assert p_at_1(model, tiny.test) > (80 if model.config.initial.source == "labels" else 40)
     model.save(tmp_path / "model")
     again = Galaxc.load(tmp_path / "model")
@@ -126,7 +126,7 @@ def test_alone_as_in_a_batch(which: str, request: pytest.FixtureRequest, tiny: P
         assert np.array_equal(alone.scores[0], together.scores[i])
 
 
-def test_numbered_texts_are_nobody_in_particular(tiny: Parts) -> None:
+def test_numbered_texts_are_no_known_documents(tiny: Parts) -> None:
     """Plain texts have the numbers of training documents as ids, one alone that of the first."""
     texts = tiny.train.documents.joined()
     names = tiny.train.labels.ids
@@ -184,11 +184,11 @@ def test_one_or_two_labels_and_two_documents(labels: list[str], score: str, sour
 
 
 @pytest.mark.parametrize("valid", [[], [0], [1]])
-def test_validation_data_that_say_nothing_are_no_obstacle(valid: list[int]) -> None:
+def test_validation_data_without_known_labels_are_no_obstacle(valid: list[int]) -> None:
     data = small_set(12)
     # Document 1 has no label, document 0 one that training does not have.
-    held = Dataset.from_texts(["red apple", "nothing"], [["else"], []]).take(valid)
-    model = Galaxc(**settings(epochs=1)).fit(data, valid=held)
+    other = Dataset.from_texts(["red apple", "nothing"], [["else"], []]).take(valid)
+    model = Galaxc(**settings(epochs=1)).fit(data, valid=other)
     assert (model.predict(["red"], k=2).labels >= 0).all()
 
 

@@ -20,7 +20,7 @@ from tests.systems.galaxc.worlds import p_at_1, settings
 
 
 def pairs_of_labels(n: int = 60) -> Dataset:
-    """Labels come in pairs, a3 with b3, and no word of a document says which pair it is."""
+    """Labels come in pairs, a3 with b3, and no word of a document tells which pair it is."""
     words = ["alpha", "beta", "gamma"]
     texts = [f"{words[i % 3]} {words[(i // 3) % 3]}" for i in range(n)]
     tags = [[f"a{i % 6}", f"b{i % 6}"] for i in range(n)]

@@ -139,7 +139,7 @@ class StagesConfig:
 
     embed: TrainConfig = field(default_factory=lambda: TrainConfig(epochs=1, lr=0.005, schedule="cosine"))
     """Module I: token embeddings, without refinement vectors."""
-    shortlist: TrainConfig = field(default_factory=lambda: TrainConfig(epochs=3, lr=0.005, schedule="cosine"))
+    shortlist: TrainConfig = field(default_factory=lambda: TrainConfig(epochs=1, lr=0.005, schedule="cosine"))
     """Module II: classifiers of the clusters."""
     rank: TrainConfig = field(
         default_factory=lambda: TrainConfig(epochs=4, lr=0.005, schedule="cosine", watch="overall")
@@ -165,6 +165,27 @@ class EclareConfig(SystemConfig):
         "linear": LEARNED_SCORE,
         "balance": LEARNED_SCORE,
     }
+    highlights: ClassVar[tuple[str, ...]] = (
+        "fields",
+        "width",
+        "dropout",
+        "models",
+        "stages.embed.epochs",
+        "stages.rank.epochs",
+        "stages.rank.lr",
+        "stages.rank.batch_size",
+        "stages.rank.device",
+        "classifier.combine",
+        "classifier.shrinkage",
+        "negatives.random",
+        "negatives.source",
+        "negatives.hard",
+        "shortlist.beam",
+        "shortlist.labels_per_cluster",
+        "graph.kind",
+        "tail_weight",
+        "text.wordpiece_vocab_size",
+    )
 
     text: TextConfig = field(default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True))
     """How texts become bags of tokens; documents and labels share the vocabulary."""

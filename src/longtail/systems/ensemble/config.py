@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from longtail.config import at_least_one, at_least_zero, shares
 from longtail.errors import ConfigError
@@ -55,3 +58,13 @@ class EnsembleConfig(SystemConfig):
             raise ConfigError(
                 f"there are settings of '{other}', which is no member: members are {', '.join(self.members)}"
             )
+        object.__setattr__(self, "settings", _as_saved(self.settings))
+
+
+def _as_saved(value: Any) -> Any:
+    """The value as it is in a saved model: tables sorted by key, lists, plain numbers."""
+    if isinstance(value, Mapping):
+        return {key: _as_saved(value[key]) for key in sorted(value)}
+    if isinstance(value, (list, tuple)):
+        return [_as_saved(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value

@@ -23,6 +23,9 @@ from longtail.training.checkpoint import Checkpoints
 from longtail.types import Dataset, LabelSet
 
 COUNTS_FILE = "label_counts.safetensors"
+MEMBER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {"linear": {"tree": {"trees": 1}}}
+"""Defaults of members that differ from those of the system alone. A second tree of ``linear`` doubles its cost and
+adds little beside other members."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,10 +49,13 @@ def create_members(config: EnsembleConfig) -> list[Member]:
     for name in config.members:
         if name == "ensemble":
             raise ConfigError("an ensemble cannot be a member of an ensemble: name the systems themselves")
-        shared = {"fields": config.fields, "seed": config.seed}
+        shared = {"fields": config.fields, "seed": config.seed, **MEMBER_DEFAULTS.get(name, {})}
+        table = config.settings.get(name, {})
+        if not isinstance(table, Mapping):
+            raise ConfigError(f"'{name}' is a table of settings of the member, not {table!r}")
         cls = get(name)
         try:
-            members.append(Member(name, cls(**merge(shared, config.settings.get(name, {})))))
+            members.append(Member(name, cls(**merge(shared, table))))
         except ConfigError as error:
             raise ConfigError(f"settings of the member '{name}': {error}") from None
     return members

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -11,9 +12,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.sparse import csr_array
 
-from longtail.config import from_dict
+from longtail.config import from_dict, merge
 from longtail.data.hold_out import ENOUGH_TO_HOLD_OUT, hold_out
-from longtail.errors import ModelIntegrityError, UsageError
+from longtail.errors import ModelIntegrityError, UnsupportedError, UsageError
+from longtail.evaluation.insight import Insight
 from longtail.run import Run
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.storage import VerifiedFolder, read_json, write_json
@@ -30,6 +32,7 @@ from longtail.systems.ensemble.train import fit_rerankers
 from longtail.text.feature_store import FeatureStore
 from longtail.text.shared_features import FeatureReader, FeatureWriter
 from longtail.training.checkpoint import open_for
+from longtail.training.encoder_comparison import Comparison
 from longtail.training.fingerprint import fingerprint
 from longtail.types import Dataset, Documents, DocumentsLike, Edges
 
@@ -97,7 +100,8 @@ class Ensemble(System):
         combined = members.combined_members(models)
         names = [member.name for member in combined]
         ensemble = cls(from_dict(EnsembleConfig, {**settings, "members": names}))
-        first = models[0]
+        # Label counts are those of the most documents: a zero-shot member was trained on none.
+        first = max(models, key=lambda model: model.facts_.documents)
         ensemble.labels_, ensemble.label_counts_ = first.labels_, first.label_counts_
         ensemble.facts_ = TrainingFacts(first.facts_.documents, first.facts_.fingerprint)
         share_features(combined)
@@ -180,9 +184,9 @@ class Ensemble(System):
         Members are timed on (some of) the documents. Where even the fastest set is too slow, it is used.
         """
         self._check_fitted()
-        taken = budget.milliseconds_per_document(
-            self.members_, Documents.of(documents), self.config.candidates
-        )
+        some = Documents.of(documents)
+        self._check_documents(some)
+        taken = budget.milliseconds_per_document(self.members_, some, self.config.candidates)
         names, _ = budget.largest_within(self.subsets_, taken, milliseconds)
         return self.with_members(names), taken
 
@@ -198,7 +202,10 @@ class Ensemble(System):
     def add_labels(
         self, labels: Mapping[str, str] | Sequence[str], *, examples: Dataset | None = None
     ) -> Self:
-        """Take labels after training, by those members that can."""
+        """Take labels after training, by those members that can.
+
+        Scores of other labels change where a new label takes a better place among the candidates of a member.
+        """
         self._check_fitted()
         changed = self._changed("new_labels", lambda system: system.add_labels(labels, examples=examples))
         super().add_labels(labels, examples=examples)
@@ -224,6 +231,22 @@ class Ensemble(System):
             Member(m.name, change(copy.copy(m.system))) if getattr(m.system.capabilities, capability) else m
             for m in self.members_
         ]
+
+    # --- what members can tell and export --------------------------------------------------------------------
+
+    def insights(self) -> list[Insight]:
+        """Those of all members."""
+        self._check_fitted()
+        return [insight for member in self.members_ for insight in member.system.insights()]
+
+    def export_encoders(self) -> list[Comparison]:
+        """Have the encoders of all members run in ONNX Runtime."""
+        self._check_fitted()
+        found: list[Comparison] = []
+        for member in self.members_:
+            with suppress(UnsupportedError):
+                found += member.system.export_encoders()
+        return found or super().export_encoders()
 
     # --- model folders ------------------------------------------------------------------------------------
 
@@ -277,9 +300,9 @@ def share_features(combined: Sequence[Member]) -> None:
 
 def _with_member_tables(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings with ``eclare={...}`` moved to ``settings={"eclare": {...}}``, and members as a list."""
-    out, tables = dict(settings), dict(settings.get("settings", {}))
-    for name in [key for key in out if key in REGISTRY]:
-        tables[name] = out.pop(name)
+    out, tables = dict(settings), settings.get("settings", {})
+    if isinstance(tables, Mapping):
+        tables = merge(tables, {name: out.pop(name) for name in settings if name in REGISTRY})
     if isinstance(out.get("members"), str):
         out["members"] = [name.strip() for name in out["members"].split(",") if name.strip()]
     return {**out, "settings": tables} if tables else out

@@ -218,6 +218,28 @@ class GalaxcConfig(SystemConfig):
         "classifier.shrink": "classifier.shrinkage",
         "classifier.attention_start": "classifier.attention_init_scale",
     }
+    highlights: ClassVar[tuple[str, ...]] = (
+        "fields",
+        "width",
+        "initial.source",
+        "initial.encoder",
+        "graph.fanouts",
+        "graph.neighbours",
+        "graph.auxiliary",
+        "neighbourhood.near",
+        "neighbourhood.mask_positive",
+        "transform.dropout",
+        "classifier.attention",
+        "classifier.shrinkage",
+        "negatives.random",
+        "negatives.hard",
+        "shortlist.size",
+        "shortlist.voters",
+        "loss",
+        "tail_weight",
+        "stages.joint.epochs",
+        "stages.joint.lr",
+    )
 
     text: TextConfig = field(default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True))
     """How texts become bags of tokens; documents and labels share the vocabulary."""

@@ -203,7 +203,7 @@ def no_pairs(n: int, n_labels: int) -> csr_array:
 def unit(rows: np.ndarray) -> np.ndarray:
     """Rows of length one; zeros stay."""
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))[:, None]
-    return np.asarray(rows / np.maximum(lengths, np.finfo(np.float32).tiny), np.float32)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)
 
 
 def _with_same_texts(train: Dataset, self_label: np.ndarray) -> np.ndarray:

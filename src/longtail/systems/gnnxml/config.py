@@ -1,4 +1,4 @@
-"""Settings of GNN-XML; every ablation of the paper's figures 3 and 4 is one of them."""
+"""Settings of GNN-XML; every ablation of the paper's Fig. 3 and 4 is one of them."""
 
 from __future__ import annotations
 
@@ -180,6 +180,28 @@ class GnnxmlConfig(SystemConfig):
         "score": f"'gnnxml' always has the score of its paper, 'product'; {_ENSEMBLE}",
         **dict.fromkeys(("candidates", "lexical", "linear", "balance"), _ENSEMBLE),
     }
+    highlights: ClassVar[tuple[str, ...]] = (
+        "fields",
+        "documents.keywords",
+        "documents.entities",
+        "documents.encoder",
+        "documents.width",
+        "documents.stem",
+        "network.layers",
+        "network.width",
+        "network.branches",
+        "network.dropout",
+        "clusters.number",
+        "clusters.largest",
+        "clusters.threshold",
+        "ranker.beam",
+        "ranker.embedding_weight",
+        "ranker.solver.loss",
+        "ranker.solver.cost",
+        "match.epochs",
+        "match.lr",
+        "match.device",
+    )
 
     documents: DocumentsConfig = field(default_factory=DocumentsConfig)
     """How texts become keyword graphs."""

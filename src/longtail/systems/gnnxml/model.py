@@ -67,7 +67,7 @@ class Branch(nn.Module):
     @torch.no_grad()
     def exported(self) -> dict[str, torch.Tensor]:
         """The classifier for prediction, with the normalisation in its weights."""
-        factor, shift = self.norm.folded()
+        factor, shift = self.norm.exported()
         weight = self.classifier.weight
         return {"classifier": weight * factor, "bias": self.classifier.bias + weight @ shift}
 
@@ -115,11 +115,11 @@ class Network(nn.Module):
         """The arrays of prediction by name, as ``predict.network_schema`` declares them."""
         found: dict[str, torch.Tensor] = {}
         for k, layer in enumerate(cast(list[GinLayer], self.shared)):
-            found |= {f"shared/{k}/{name}": tensor for name, tensor in layer.folded().items()}
+            found |= {f"shared/{k}/{name}": tensor for name, tensor in layer.exported().items()}
         for number, branch in enumerate(cast(list[Branch], self.branches)):
             found |= {f"{number}/{name}": tensor for name, tensor in branch.exported().items()}
             for k, layer in enumerate(cast(list[GinLayer], branch.layers), len(self.shared)):
-                found |= {f"{number}/{k}/{name}": tensor for name, tensor in layer.folded().items()}
+                found |= {f"{number}/{k}/{name}": tensor for name, tensor in layer.exported().items()}
         return {name: np.array(tensor.detach().numpy(), np.float32) for name, tensor in found.items()}
 
     def _shared(self, features: torch.Tensor, edges: csr_array) -> list[torch.Tensor]:

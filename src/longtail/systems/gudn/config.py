@@ -133,6 +133,28 @@ class GudnConfig(SystemConfig):
         "linear": ENSEMBLE,
         "balance": ENSEMBLE,
     }
+    highlights: ClassVar[tuple[str, ...]] = (
+        "fields",
+        "encoder.name",
+        "encoder.tokens",
+        "encoder.frozen",
+        "encoder.layers",
+        "encoder.feature_dropout",
+        "guide.feature",
+        "guide.link",
+        "guide.labels",
+        "guide.tokens",
+        "width",
+        "clusters.above",
+        "clusters.beam",
+        "clusters.negatives",
+        "loss",
+        "head_rate",
+        "train.epochs",
+        "train.lr",
+        "train.batch_size",
+        "train.device",
+    )
 
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     """The feature extractor."""

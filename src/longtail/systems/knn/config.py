@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from longtail.config import at_least_one
 from longtail.errors import ConfigError
@@ -14,6 +14,20 @@ from longtail.text.config import TextConfig
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KnnConfig(SystemConfig):
     """Settings of the nearest-neighbour classifier."""
+
+    highlights: ClassVar[tuple[str, ...]] = (
+        "fields",
+        "neighbours",
+        "power",
+        "vectors",
+        "encoder",
+        "search",
+        "ef_search",
+        "text.kind",
+        "text.ngrams",
+        "text.stem",
+        "text.max_features",
+    )
 
     neighbours: int = 20
     """Nearest training documents whose labels count."""

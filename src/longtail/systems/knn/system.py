@@ -5,6 +5,7 @@ Documents are added and removed after training and count at once.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,6 +26,7 @@ from longtail.systems.knn.predict import Assignments, KnnDocuments, Representati
 from longtail.systems.knn.train import train as train_index
 from longtail.text.feature_store import FeatureStore
 from longtail.text.shared_features import FeatureReader, FeatureWriter
+from longtail.text.tfidf import TfidfFeatures
 from longtail.types import Dataset, Documents, Edges
 
 DESCRIPTION, IDS_FILE, LABELS_FILE, ENCODER = "knn.json", "documents.json", "labels.safetensors", "encoder"
@@ -36,12 +38,21 @@ class Knn(System):
     name: ClassVar[str] = "knn"
     capabilities: ClassVar[Capabilities] = Capabilities(features=True, new_labels=True, new_documents=True)
     candidate_features: ClassVar[tuple[str, ...]] = ("votes", "nearest")
-    typical_ms: ClassVar[float] = 0.5
+    typical_ms: ClassVar[float] = 0.2
     Config = KnnConfig
 
     config: KnnConfig
     representation_: Representation
     training_: TrainingDocuments
+
+    @property
+    def features_(self) -> TfidfFeatures | None:
+        """The vocabulary, if there is one; an ensemble replaces it by an equal one that its members share."""
+        return self.representation_.features
+
+    @features_.setter
+    def features_(self, features: TfidfFeatures | None) -> None:
+        self.representation_ = replace(self.representation_, features=features)
 
     def _fit(self, train: Dataset, valid: Dataset | None, run: Run, store: FeatureStore) -> None:
         self.representation_, self.training_ = train_index(train, self.config, run, store)

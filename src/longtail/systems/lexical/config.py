@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from longtail.systems.base import SystemConfig
 from longtail.text.config import TextConfig
@@ -11,6 +12,16 @@ from longtail.text.config import TextConfig
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LexicalConfig(SystemConfig):
     """Settings of the lexical matcher."""
+
+    highlights: ClassVar[tuple[str, ...]] = (
+        "fields",
+        "text.kind",
+        "text.ngrams",
+        "text.char_ngrams",
+        "text.stem",
+        "text.min_df",
+        "text.wordpiece_vocab_size",
+    )
 
     text: TextConfig = field(default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True))
     """How texts and label names become features."""

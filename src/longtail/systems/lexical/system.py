@@ -35,7 +35,7 @@ class Lexical(System):
     name: ClassVar[str] = "lexical"
     capabilities: ClassVar[Capabilities] = Capabilities(label_text=True, new_labels=True, zero_shot=True)
     candidate_features: ClassVar[tuple[str, ...]] = ("text_match",)
-    typical_ms: ClassVar[float] = 0.1
+    typical_ms: ClassVar[float] = 0.15
     Config = LexicalConfig
 
     config: LexicalConfig

@@ -62,6 +62,22 @@ class LinearConfig(SystemConfig):
     """Settings of the linear label tree."""
 
     renamed: ClassVar[Mapping[str, str]] = {"tree.members": "tree.trees"}
+    highlights: ClassVar[tuple[str, ...]] = (
+        "fields",
+        "text.ngrams",
+        "text.char_ngrams",
+        "text.max_features",
+        "text.stem",
+        "tree.leaf_size",
+        "tree.trees",
+        "tree.balanced",
+        "solver.loss",
+        "solver.cost",
+        "solver.prune",
+        "beam",
+        "label_text",
+        "game.mix",
+    )
 
     text: TextConfig = field(
         default_factory=lambda: TextConfig(

@@ -37,6 +37,7 @@ class LinearTree(System):
     name: ClassVar[str] = "linear"
     capabilities: ClassVar[Capabilities] = Capabilities(features=True, label_text=True)
     candidate_features: ClassVar[tuple[str, ...]] = ("log_score", "score")
+    typical_ms: ClassVar[float] = 0.3
     Config = LinearConfig
 
     config: LinearConfig

@@ -160,6 +160,28 @@ class XgrankConfig(SystemConfig):
         "balance": LEARNED_SCORE,
         "shortlist": "all labels of the best clusters are ranked: 'clusters.beam' is the number of clusters",
     }
+    highlights: ClassVar[tuple[str, ...]] = (
+        "fields",
+        "encoder.names",
+        "encoder.tokens",
+        "encoder.frozen",
+        "encoder.layers",
+        "encoder.keep",
+        "clusters.size",
+        "clusters.beam",
+        "clusters.clusterings",
+        "labels.width",
+        "labels.text",
+        "labels.shrinkage",
+        "negatives.most",
+        "loss",
+        "rank_share",
+        "calibrate",
+        "train.epochs",
+        "train.lr",
+        "train.batch_size",
+        "train.device",
+    )
 
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     """The text encoder."""

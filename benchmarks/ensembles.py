@@ -1,0 +1,128 @@
+"""Ensembles and their members on test documents: python -m benchmarks.ensembles --data DIR --members NAMES.
+
+Members are trained once per seed and kept below ``--work``; every ensemble combines them with a re-ranker fitted on
+the validation part, as ``longtail combine`` does. Settings are the defaults: nothing is chosen on test documents.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import longtail
+from benchmarks.machine import code, machine
+from longtail import threads
+from longtail.config import parse_overrides
+from longtail.data import read_folder
+from longtail.systems.base import System
+from longtail.systems.ensemble.config import EnsembleConfig
+from longtail.systems.ensemble.members import create_members
+from longtail.systems.ensemble.system import Ensemble
+from longtail.types import Dataset
+
+METRICS = ("P@1", "P@5", "PSP@1", "PSP@5", "R@10")
+ROOT = Path(__file__).parents[1]
+
+
+def member(
+    name: str, seed: int, data: dict[str, Dataset], fields: Sequence[str], work: Path, assigned: list[str]
+) -> System:
+    """A trained member, from ``work`` if it is there."""
+    folder = work / f"{name}-{seed}"
+    if not folder.exists():
+        own = {name: parse_overrides(assigned).get(name, {})}
+        config = EnsembleConfig(members=(name,), fields=tuple(fields), seed=seed, settings=own)
+        model = create_members(config)[0].system
+        start, cpu = time.perf_counter(), time.process_time()
+        model.fit(data["train"], valid=data["valid"] if model.capabilities.validation else None)
+        spent = {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - cpu}
+        model.save(folder)
+        (work / f"{name}-{seed}.json").write_text(json.dumps(spent), encoding="utf-8")
+    return longtail.load(folder)
+
+
+def measured(model: System, test: Dataset) -> dict[str, Any]:
+    """Metrics on test documents, and recall@10 by label frequency."""
+    report = model.evaluate(test, k=(1, 3, 5, 10))
+    return {name: round(report.metrics[name]["value"], 3) for name in METRICS}
+
+
+def run(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """One row per ensemble (and member) and seed, each printed as soon as it is known."""
+    fields = arguments.fields.split(",")
+    data = dict(read_folder(arguments.data, parts=("train", "valid", "test")))
+    ensembles = [names.split(",") for names in arguments.members]
+    singles = sorted({name for names in ensembles for name in names}) if arguments.each else []
+    work = Path(arguments.work) / f"{Path(arguments.data).name}-{'-'.join(fields)}"
+    work.mkdir(parents=True, exist_ok=True)
+    rows: list[dict[str, Any]] = []
+    for seed in arguments.seeds:
+        for names in [*([name] for name in singles), *ensembles]:
+            models = [member(name, seed, data, fields, work, arguments.set) for name in names]
+            model = models[0]
+            if len(names) > 1:
+                model = Ensemble.combine(models, data["valid"], fields=tuple(fields), seed=seed)
+            row = {"members": names, "seed": seed, "metrics": measured(model, data["test"])}
+            for name in names:
+                spent = work / f"{name}-{seed}.json"
+                if spent.exists():
+                    row.setdefault("cpu_seconds", {})[name] = json.loads(spent.read_text())["cpu_seconds"]
+            rows.append(row)
+            print(line("+".join(names), str(seed), row["metrics"]), flush=True)
+    return rows
+
+
+def line(name: str, seed: str, metrics: dict[str, float]) -> str:
+    """A row of the table."""
+    return f"| {name} | {seed} | " + " | ".join(f"{metrics[metric]:.2f}" for metric in METRICS) + " |"
+
+
+def means(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """A row per ensemble: the mean over its seeds."""
+    names = list(dict.fromkeys("+".join(row["members"]) for row in rows))
+    lines = []
+    for name in names:
+        some = [row["metrics"] for row in rows if "+".join(row["members"]) == name]
+        mean = {metric: float(np.mean([metrics[metric] for metrics in some])) for metric in METRICS}
+        lines.append(line(name, f"mean of {len(some)}", mean))
+    return lines
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the options, print the table, write the JSON file."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.ensembles", description=__doc__)
+    parser.add_argument("--data", required=True, help="a folder with train, valid and test")
+    parser.add_argument("--fields", default="title,text", help="title, text or title,text")
+    parser.add_argument(
+        "--members", action="append", required=True, help="linear,lexical,eclare; may be repeated"
+    )
+    parser.add_argument("--seeds", default="0", type=lambda text: [int(seed) for seed in text.split(",")])
+    parser.add_argument("--each", action="store_true", help="measure every member alone too")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="MEMBER.KEY=VALUE", help="a member's setting"
+    )
+    parser.add_argument("--threads", type=int, default=None)
+    parser.add_argument(
+        "--work", default=str(ROOT / ".benchmarks" / "members"), help="where members are kept"
+    )
+    parser.add_argument("--out", type=Path, help="the JSON file to write")
+    options = parser.parse_args(arguments)
+    print("| members | seed | " + " | ".join(METRICS) + " |\n" + "|---" * 7 + "|", flush=True)
+    with threads.limit(options.threads):
+        rows = run(options)
+    print("\n".join(means(rows)))
+    if options.out is not None:
+        command = ["python", "-m", "benchmarks.ensembles", *(arguments or sys.argv[1:])]
+        result = {"command": command, "machine": machine(), "code": code(ROOT), "rows": rows}
+        options.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
