@@ -55,7 +55,7 @@ def test_describe_tells_without_loading(dummy, tiny):
     assert found["data"] == {
         "documents": 180,
         "labels": 40,
-        "labels_seen": int((tiny.train.label_counts > 0).sum()),
+        "warm_labels": int((tiny.train.label_counts > 0).sum()),
         "fingerprint": tiny.train.fingerprint(),
     }
     assert found["seed"] == 0
@@ -266,7 +266,7 @@ def test_every_key_of_the_description_is_needed(model, key, value):
         ("labels", None),
         ("labels", 39),
         ("labels", 41),
-        ("labels_seen", None),
+        ("warm_labels", None),
         ("fingerprint", None),
         ("fingerprint", 7),
     ],

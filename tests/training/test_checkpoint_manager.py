@@ -57,7 +57,7 @@ def test_killed_in_the_second_stage(tmp_path: Path) -> None:
     assert run_both(folder, run=run) == expected
     assert run.messages == [
         f"the stage 'embed' is finished: its weights were read from {folder / 'embed'}",
-        "the stage 'rank' goes on after epoch 2 of 5",
+        "the stage 'rank' resumes after epoch 2 of 5",
     ]
     assert set(run.seconds) == {"rank"}
     # And once more: everything is finished, everything is only loaded.

@@ -90,7 +90,7 @@ def _print_model(facts: dict[str, Any]) -> None:
     click.echo(f"{facts['path']}: a model of the system '{facts['system']}', format {facts['format']}")
     rows = [
         ["training documents", f"{data['documents']:,}"],
-        ["labels", f"{data['labels']:,} ({data['labels_seen']:,} with training documents)"],
+        ["labels", f"{data['labels']:,} ({data['warm_labels']:,} with training documents)"],
         ["data fingerprint", data["fingerprint"]],
         ["seed", str(facts["seed"])],
         ["size", f"{output.size_in_words(facts['bytes'])} in {len(facts['files'])} files"],

@@ -36,7 +36,7 @@ READS_FORMAT_1 = frozenset({"linear", "dummy"})
 """Systems whose models of format 1 are still read."""
 
 _KINDS = {"system": str, "config": dict, "data": dict, "metrics": dict, "versions": dict, "seed": int}
-_DATA_KINDS = {"documents": int, "labels": int, "labels_seen": int, "fingerprint": str}
+_DATA_KINDS = {"documents": int, "labels": int, "warm_labels": int, "fingerprint": str}
 _METRIC = ("value", "low", "high")
 _NUMBERS = (int, float)
 
@@ -94,7 +94,7 @@ def _description(system: System) -> dict[str, Any]:
         "data": {
             "documents": system.facts_.documents,
             "labels": len(system.labels_),
-            "labels_seen": int((system.label_counts_ > 0).sum()),
+            "warm_labels": int((system.label_counts_ > 0).sum()),
             "fingerprint": system.facts_.fingerprint,
         },
         "metrics": dict(system.facts_.metrics),
@@ -114,6 +114,8 @@ def _read_description(folder: VerifiedFolder) -> dict[str, Any]:
             "install a newer longtail"
         )
     _check_kinds(path, found, _KINDS)
+    if found["format"] == 1:
+        found["data"]["warm_labels"] = found["data"].pop("labels_seen", None)
     if found["format"] == 1 and found["system"] not in READS_FORMAT_1:
         raise ModelVersionError(
             f"{folder.root} is a model of '{found['system']}' in format 1, which this version does not read: "

@@ -59,7 +59,9 @@ class Ngrams:
         for order in range(self.longest, 1, -1):
             at = np.flatnonzero(keep_ngrams & (self.orders == order))
             keep_tokens[lasts[at]] = True
-            (keep_tokens if order == 2 else keep_ngrams)[prefixes[at] - (0 if order == 2 else FIRST_NGRAM)] = True
+            (keep_tokens if order == 2 else keep_ngrams)[
+                prefixes[at] - (0 if order == 2 else FIRST_NGRAM)
+            ] = True
         token_of = np.cumsum(keep_tokens, dtype=np.int64) - 1
         ngram_of = np.cumsum(keep_ngrams, dtype=np.int64) - 1 + FIRST_NGRAM
         stay = np.flatnonzero(keep_ngrams)

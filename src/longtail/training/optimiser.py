@@ -24,7 +24,9 @@ class Optimiser:
         self._table_rates = {name: task.rate(f"table/{name}") for name in self._tables}
         self._config = config
         # Parameters of one rate are a group, and a checkpoint numbers them in the groups' order.
-        trained = [(task.rate(name), name, p) for name, p in task.module.named_parameters() if p.requires_grad]
+        trained = [
+            (task.rate(name), name, p) for name, p in task.module.named_parameters() if p.requires_grad
+        ]
         trained.sort(key=lambda known: known[0])
         self._names = [name for _, name, _ in trained]
         self._parameters = [parameter for _, _, parameter in trained]

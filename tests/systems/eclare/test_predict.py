@@ -82,13 +82,16 @@ def test_without_clusters_the_product_is_the_label_score(exact: Eclare, X: csr_a
 
 
 @pytest.mark.parametrize("which", ["clustered", "exact"])
-def test_the_classifier_s_score_is_its_probability(
+def test_the_classifier_s_score_is_its_softsign_or_with_bce_its_probability(
     which: str, request: pytest.FixtureRequest, X: csr_array
 ) -> None:
-    model = changed(predictor_of(request.getfixturevalue(which)), score="classifier")
-    found = model(X).scored()
-    expected = dense_sigmoid(dense_logits(model.weights, X))[found.rows, found.ids]
-    np.testing.assert_allclose(found.scores, expected, atol=1e-5)
+    for loss in ("grank", "bce"):
+        model = changed(predictor_of(request.getfixturevalue(which)), score="classifier", rank_loss=loss)
+        found = model(X).scored()
+        logits = dense_logits(model.weights, X)[found.rows, found.ids]
+        softsign = 0.5 + 0.5 * logits / (1 + np.abs(logits))
+        expected = dense_sigmoid(logits) if loss == "bce" else softsign
+        np.testing.assert_allclose(found.scores, expected, atol=1e-5)
     assert (found.counts == LABELS).all() == (which == "exact")
     if which == "clustered":
         p = dense_clusters(model.weights, X, model.config.shortlist.beam, model.mix_clusters)

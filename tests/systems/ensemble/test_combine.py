@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 import longtail
+from longtail.config import merge
 from longtail.errors import ConfigError, NotFittedError, UsageError
 from longtail.run import Run
 from longtail.systems import create
 from longtail.systems.base import System
+from longtail.systems.ensemble.members import MEMBER_DEFAULTS
 from longtail.systems.ensemble.system import Ensemble
 from longtail.text.tfidf import TfidfFeatures
 from longtail.types import Dataset
@@ -48,9 +50,10 @@ def test_trained_models_become_members(combined: Ensemble, models: list[System],
 
 
 def test_combining_gives_what_training_together_gives(parts: Parts) -> None:
+    one_tree = merge(LINEAR, MEMBER_DEFAULTS["linear"])
     together = Ensemble(members="linear,lexical", linear=LINEAR).fit(parts.train, valid=parts.valid)
     apart = Ensemble.combine(
-        [create("linear", LINEAR).fit(parts.train), create("lexical").fit(parts.train)], parts.valid
+        [create("linear", one_tree).fit(parts.train), create("lexical").fit(parts.train)], parts.valid
     )
     assert same(together.predict(parts.test), apart.predict(parts.test))
     assert apart.facts_ == together.facts_

@@ -59,8 +59,8 @@ def test_each_vocabulary_is_saved_once(saved: Path) -> None:
     assert vocabularies == set(names_of.values())
     assert not list((saved / "members").rglob("text.json"))
     # And loaded once.
-    lexical, knn = (m.system for m in Ensemble.load(saved).members_[1:])
-    assert lexical.features_ is knn.representation_.features  # type: ignore[attr-defined]
+    lexical, knn = (vars(m.system) for m in Ensemble.load(saved).members_[1:])
+    assert lexical["features_"] is knn["representation_"].features
 
 
 def test_held_out_documents_are_not_those_of_the_members(tmp_path: Path) -> None:

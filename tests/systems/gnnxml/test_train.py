@@ -116,7 +116,7 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_model(tiny: Parts, tmp_
         Gnnxml(config).fit(tiny.train, valid=tiny.valid, run=Stopping(checkpoints=tmp_path / "kept"))
     run = Run(checkpoints=tmp_path / "kept", resume=True)
     again = Gnnxml(config).fit(tiny.train, valid=tiny.valid, run=run)
-    assert any("goes on after epoch" in message for message in run.messages)
+    assert any("resumes after epoch" in message for message in run.messages)
     assert same(again.predict(tiny.test), whole)
 
 

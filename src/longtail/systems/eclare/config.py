@@ -215,8 +215,8 @@ class EclareConfig(SystemConfig):
     tokens: Literal["learn", "frozen"] = "learn"
     """Whether Module IV fine-tunes token embeddings of its own. paper: frozen."""
     score: Literal["classifier", "product"] = "classifier"
-    """classifier: probability of the label's classifier; product: that after GAME, times the probability of the
-    label's cluster. paper: product."""
+    """classifier: score of the label's classifier, as its softsign (sigmoid with the loss bce) between 0 and 1;
+    product: sigmoid after GAME times the probability of the label's cluster. paper: product."""
     stages: StagesConfig = field(default_factory=StagesConfig)
     """Epochs and learning rates of the modules."""
     models: int = 1

@@ -187,8 +187,14 @@ class Ranked:
 
     def scored(self) -> Candidates:
         """The shortlist with the final score (Sec. 3.5), between 0 and 1."""
+        config = self.model.config
+        if config.score == "classifier" and config.rank_loss != "bce":
+            # Ranking losses fix differences of scores, not their level: a sigmoid would round high scores to 1.
+            # A softmax over the shortlist would change the scores of other labels when labels are added.
+            raw = self.raw.scores
+            return self.raw.with_scores(0.5 + 0.5 * raw / (1 + np.abs(raw)))
         probability = self.raw.with_scores(sigmoid(self.raw.scores))
-        if self.model.config.score == "classifier":
+        if config.score == "classifier":
             return probability
         if self.model.mix_labels > 0:
             probability = self.model.game(probability, mix=self.model.mix_labels, expand=False)

@@ -20,7 +20,7 @@ from longtail.run import Run
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.storage import VerifiedFolder, read_json, write_json
 from longtail.systems import REGISTRY
-from longtail.systems.base import System, SystemConfig, TrainingFacts
+from longtail.systems.base import Capabilities, System, SystemConfig, TrainingFacts
 from longtail.systems.ensemble import budget, members
 from longtail.systems.ensemble.config import EnsembleConfig
 from longtail.systems.ensemble.features import WithoutNewLabels, feature_names
@@ -41,6 +41,10 @@ class Ensemble(System):
     """Combines any systems: the best labels of each are gathered and re-ranked by a fitted model."""
 
     name: ClassVar[str] = "ensemble"
+    # Of the default members; an instance has those of its own members.
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        label_text=True, new_labels=True, validation=True, probabilities=True
+    )
     candidate_features: ClassVar[tuple[str, ...]] = ("probability",)
     Config = EnsembleConfig
 
@@ -295,7 +299,7 @@ def share_features(combined: Sequence[Member]) -> None:
     for member in combined:
         features = getattr(member.system, "features_", None)
         if features is not None:
-            member.system.features_ = known.setdefault(features.digest, features)  # type: ignore[attr-defined]
+            object.__setattr__(member.system, "features_", known.setdefault(features.digest, features))
 
 
 def _with_member_tables(settings: Mapping[str, Any]) -> dict[str, Any]:
