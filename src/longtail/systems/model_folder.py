@@ -114,8 +114,8 @@ def _read_description(folder: VerifiedFolder) -> dict[str, Any]:
             "install a newer longtail"
         )
     _check_kinds(path, found, _KINDS)
-    if found["format"] == 1:
-        found["data"]["warm_labels"] = found["data"].pop("labels_seen", None)
+    if "labels_seen" in found["data"]:  # its name in format 1
+        found["data"]["warm_labels"] = found["data"].pop("labels_seen")
     if found["format"] == 1 and found["system"] not in READS_FORMAT_1:
         raise ModelVersionError(
             f"{folder.root} is a model of '{found['system']}' in format 1, which this version does not read: "
