@@ -178,10 +178,11 @@ class _Model:
     def scores(self, examples: Examples) -> np.ndarray:
         """Scores of all entries."""
         x, group = examples.x, examples.group
-        units = np.einsum("ef,fu->eu", x, self["hidden"]) + self["hidden_bias"][group]
-        hidden = np.einsum("eu,u->e", units / (1 + np.abs(units)), self["output"])
-        found: np.ndarray = np.einsum("ef,ef->e", x, self.weights()[group]) + self["bias"][group] + hidden
-        return found
+        found: np.ndarray = (x * self.weights()[group]).sum(axis=1) + self["bias"][group]
+        if not len(self["output"]):
+            return found
+        units = x @ self["hidden"] + self["hidden_bias"][group]
+        return np.asarray(found + (units / (1 + np.abs(units))) @ self["output"])
 
     def gradient(self, examples: Examples, documents: np.ndarray) -> np.ndarray:
         """Of the mean loss of some documents, with the penalty."""
