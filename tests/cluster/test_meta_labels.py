@@ -46,7 +46,8 @@ def test_clusters_are_balanced_full_and_heads_are_apart(
         assert len(set(codes[~marks])) == 2**power
         if marks.any() and marks.sum() * 2**power >= 2 * (~marks).sum():
             ratio = (marks.sum() / len(set(codes[marks]))) / ((~marks).sum() / 2**power)
-            assert 0.6 < ratio < 1.6
+            # Clusters are a power of two and no more than head labels: 7 of them make 4 clusters, not 8.
+            assert 0.6 < ratio < 2
 
 
 @pytest.mark.parametrize("sparse", [True, False])
