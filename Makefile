@@ -35,10 +35,8 @@ demo: $(READY)
 	$(BIN)/python examples/show_predictions.py .demo/model .demo/data
 	@echo "The report with plots: .demo/report.html"
 
-# A test that fails beside others runs once more by itself, and must pass then: two busy cores make some time out.
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist loadfile || \
-		$(BIN)/python -m pytest --last-failed --last-failed-no-failures none
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 slow: $(READY)
 	$(BIN)/python -m pytest -m slow

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit
 from scipy.sparse import csr_array
 
 from longtail import threads
+from longtail.kernels import kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def multiply(matrix: csr_array, table: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@kernel(fastmath=True)
 def _multiply(
     indptr: np.ndarray,
     indices: np.ndarray,

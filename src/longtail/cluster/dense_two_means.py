@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from longtail import threads
 from longtail.cluster.two_means import MAX_ROUNDS, MIN_GAIN
+from longtail.kernels import kernel
 
 FEW_ROWS = 1024
 """Nodes of the tree are split together, in one task, up to about so many rows."""
@@ -38,7 +38,7 @@ def balanced_dense_codes(rows: np.ndarray, depth: int, seed: int = 0) -> np.ndar
     return codes
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _split_all(
     rows: np.ndarray,
     order: np.ndarray,
@@ -53,7 +53,7 @@ def _split_all(
         halves[node] = _split(rows, members, seed * 7919 + len(bounds) + node)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _split(rows: np.ndarray, members: np.ndarray, seed: int) -> int:
     """Order ``members`` in place so that its first half is one cluster; return that half's size."""
     n = len(members)
@@ -100,7 +100,7 @@ def _split(rows: np.ndarray, members: np.ndarray, seed: int) -> int:
     return half
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _inverse_length(vector: np.ndarray) -> float:
     square = 0.0
     for value in vector:
@@ -108,13 +108,13 @@ def _inverse_length(vector: np.ndarray) -> float:
     return float(1 / np.sqrt(max(square, 1e-12)))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add(total: np.ndarray, row: np.ndarray, sign: float) -> None:
     for d in range(len(row)):
         total[d] += sign * row[d]
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def _dot(a: np.ndarray, b: np.ndarray) -> np.float32:
     # The order of the sum is left to the compiler, which makes this as fast as memory.
     total = np.float32(0)

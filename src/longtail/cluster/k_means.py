@@ -7,10 +7,10 @@ of alike rows in two only to make sizes equal.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from longtail import threads
+from longtail.kernels import kernel
 
 ROUNDS = 5
 """Later rounds move few rows, and trees over the outcome are no better."""
@@ -58,7 +58,7 @@ def spherical_codes(
     return np.unique(codes, return_inverse=True)[1].astype(np.int64)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _nearest(
     indptr: np.ndarray,
     indices: np.ndarray,

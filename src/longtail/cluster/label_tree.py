@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from longtail import threads
 from longtail.cluster.k_means import spherical_codes
 from longtail.cluster.two_means import balanced_codes
+from longtail.kernels import kernel
 
 _CLUSTERED = 64
 """Entries of a centroid that natural clusters are found by: more take longer and make no better trees."""
@@ -163,7 +163,7 @@ def _largest_entries(rows: csr_array, keep: int) -> csr_array:
     return csr_array((rows.data[wanted], rows.indices[wanted], before[rows.indptr]), shape=rows.shape)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _wanted(indptr: np.ndarray, data: np.ndarray, keep: int) -> np.ndarray:
     """Mark the entries of each row that are among its ``keep`` largest (and those equal to the smallest)."""
     wanted = np.ones(len(data), np.bool_)
@@ -184,7 +184,7 @@ def unit_rows(rows: csr_array) -> csr_array:
     return csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _scale(indptr: np.ndarray, data: np.ndarray) -> None:
     for row in range(len(indptr) - 1):
         square = np.float32(0)

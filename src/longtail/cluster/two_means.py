@@ -9,10 +9,10 @@ from __future__ import annotations
 import threading
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from longtail import threads
+from longtail.kernels import kernel
 
 MAX_ROUNDS = 20
 MIN_GAIN = 1e-4
@@ -49,7 +49,7 @@ def balanced_codes(rows: csr_array, depth: int, seed: int = 0) -> np.ndarray:
     return codes
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _split(
     indptr: np.ndarray,
     indices: np.ndarray,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from longtail.kernels import kernel
 
 OK, NOT_A_NUMBER, NEGATIVE, COLUMN_TOO_LARGE, NOT_FINITE, NO_COLON, LABEL_TOO_LARGE = range(7)
 
@@ -15,12 +16,12 @@ _ROUNDS_TO_INFINITY = 3.4028235677973366e38
 _POWERS = np.array([float(f"1e{power}") for power in range(309)])
 
 
-@njit(cache=True)
+@kernel
 def _is_end(byte: int) -> bool:
     return byte in (_SPACE, _NEWLINE, _TAB, _RETURN)
 
 
-@njit(cache=True)
+@kernel
 def _whole_number(text: np.ndarray, at: int, limit: int) -> tuple[int, int, int]:
     """The number that starts at ``at``, below ``limit``; (value, where it ends, error)."""
     if text[at] == _MINUS:
@@ -34,7 +35,7 @@ def _whole_number(text: np.ndarray, at: int, limit: int) -> tuple[int, int, int]
     return value, at, NOT_A_NUMBER if at == start else OK
 
 
-@njit(cache=True)
+@kernel
 def _real_number(text: np.ndarray, at: int) -> tuple[float, int, int]:
     """The decimal number that starts at ``at``; (value, where it ends, error)."""
     negative = text[at] == _MINUS
@@ -88,7 +89,7 @@ def _real_number(text: np.ndarray, at: int) -> tuple[float, int, int]:
     return -value if negative else value, at, OK
 
 
-@njit(cache=True)
+@kernel
 def parse_rows(
     text: np.ndarray,
     has_labels: bool,

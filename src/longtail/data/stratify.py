@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from longtail.kernels import kernel
 
 
-@njit(cache=True)
+@kernel
 def stratify(
     indptr: np.ndarray,
     indices: np.ndarray,
@@ -64,7 +65,7 @@ def stratify(
     return parts
 
 
-@njit(cache=True)
+@kernel
 def _choose(need: np.ndarray, room: np.ndarray, uniform: float) -> int:
     """The part that needs a whole document most; when all lack less than one, draw by what they lack."""
     most = np.argmax(need)
@@ -81,7 +82,7 @@ def _choose(need: np.ndarray, room: np.ndarray, uniform: float) -> int:
     return int(most)
 
 
-@njit(cache=True)
+@kernel
 def fill_parts(sizes: np.ndarray, order: np.ndarray, room: np.ndarray, uniform: np.ndarray) -> np.ndarray:
     """Give every group a part, drawn by the room of the parts that it fits in, else the one with most room."""
     parts = np.empty(len(sizes), np.int8)

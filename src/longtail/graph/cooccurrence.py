@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from longtail import threads
 from longtail.graph.membership import Membership, checked_heads
 from longtail.graph.pruning import FEW_ROWS, insert_strongest, order_by_id
 from longtail.graph.rows import Slots
+from longtail.kernels import kernel
 
 
 def cooccurrence_counts(Y: csr_array, *, heads: np.ndarray | None = None, keep: int = 10) -> csr_array:
@@ -42,7 +42,7 @@ def cooccurrence_counts(Y: csr_array, *, heads: np.ndarray | None = None, keep: 
     return slots.to_csr()
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _count(
     start: int,
     stop: int,

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
 from longtail import threads
 from longtail.errors import UsageError
 from longtail.graph.joint import JointGraph, check_nodes
 from longtail.graph.neighbours import check_fanouts, choose, hideable
 from longtail.graph.splitmix import seed_bits
+from longtail.kernels import kernel
 
 _FEW_NODES = 64
 _MOST_PATHS = 2**20
@@ -153,7 +153,7 @@ def checked_roots(
     return nodes
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _hop_terms(
     vectors: np.ndarray,
     indptr: np.ndarray,
@@ -202,7 +202,7 @@ def _hop_terms(
                     out[i, mask, d] += vectors[node, d]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _first_of(neighbours: np.ndarray, node: int, chosen: np.ndarray) -> int:
     """Fill ``chosen`` with the first neighbours that there are; return how many."""
     count = 0

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from longtail import threads
 from longtail.errors import UsageError
 from longtail.graph.rows import sorted_rows
+from longtail.kernels import kernel
 
 _FEW_PAIRS = 4096
 
@@ -212,7 +212,7 @@ def _pair_cosines(vectors: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarr
     return cosines
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def _cosines(vectors: np.ndarray, a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     for i in range(len(a)):
         product, first, second = 0.0, 0.0, 0.0

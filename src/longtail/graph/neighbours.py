@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from longtail import threads
 from longtail.errors import UsageError
 from longtail.graph.joint import check_nodes
 from longtail.graph.splitmix import GOLDEN, below, mix, seed_bits, share, stream
+from longtail.kernels import kernel
 
 _FEW_NODES = 4096
 _HIDING = 2**32
@@ -65,7 +65,7 @@ def hideable(own: np.ndarray | None, hidden: float) -> np.ndarray:
     return np.empty(0, np.bool_) if own is None or hidden == 0 else own
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def choose(
     indptr: np.ndarray,
     indices: np.ndarray,
@@ -105,14 +105,14 @@ def choose(
     return int(count)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _is_hidden(own: bool, seed: np.uint64, node: int, neighbour: int, hidden: float) -> bool:
     if not own:
         return False
     return bool(share(mix(stream(seed, _HIDING, node) ^ mix(np.uint64(neighbour)))) < hidden)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _random_subset(state: np.uint64, n: int, chosen: np.ndarray) -> None:
     """Different numbers below n, which is more than there are places, in ascending order.
 
@@ -134,7 +134,7 @@ def _random_subset(state: np.uint64, n: int, chosen: np.ndarray) -> None:
         chosen[at] = number
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _sample(
     indptr: np.ndarray,
     indices: np.ndarray,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from longtail import threads
 from longtail.errors import UsageError
 from longtail.graph.pruning import insert_strongest
 from longtail.graph.rows import sorted_rows
+from longtail.kernels import kernel
 
 FEW_DOCUMENTS = 256
 BOUND = 4
@@ -66,7 +66,7 @@ def personalised_neighbours(
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _touch(label: int, touched: np.ndarray, is_touched: np.ndarray, n_touched: int) -> int:
     """Put the label on the list unless it is there; return the length of the list."""
     if is_touched[label]:
@@ -76,12 +76,12 @@ def _touch(label: int, touched: np.ndarray, is_touched: np.ndarray, n_touched: i
     return n_touched + 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _is_weaker(a: int, b: int, mass: np.ndarray) -> bool:
     return bool(mass[a] < mass[b] or (mass[a] == mass[b] and a > b))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _sink(heap: np.ndarray, at: int, mass: np.ndarray) -> None:
     """Move a label down a heap with the weakest label on top, to where it belongs."""
     label = heap[at]
@@ -96,7 +96,7 @@ def _sink(heap: np.ndarray, at: int, mass: np.ndarray) -> None:
     heap[at] = label
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _largest(labels: np.ndarray, mass: np.ndarray, bound: int) -> np.ndarray:
     """The labels with the ``bound`` largest masses (equal ones: the smaller label); other masses become 0."""
     heap = labels[:bound].copy()
@@ -114,7 +114,7 @@ def _largest(labels: np.ndarray, mass: np.ndarray, bound: int) -> np.ndarray:
     return heap
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _rank(
     positive_ptr: np.ndarray,
     positive_labels: np.ndarray,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from longtail import threads
 from longtail.errors import UsageError
 from longtail.graph.rows import Slots, sorted_rows, square_rows
+from longtail.kernels import kernel
 
 FEW_ROWS = 1024
 """So few rows are not worth a task of their own."""
@@ -63,7 +63,7 @@ def drop_distant(G: csr_array, embeddings: np.ndarray, max_distance: float = 1.0
     return csr_array((graph.data[wanted], graph.indices[wanted], before[graph.indptr]), shape=graph.shape)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def insert_strongest(ids: np.ndarray, values: np.ndarray, count: int, new_id: int, new_value: float) -> int:
     """Insert into a list sorted by (value descending, id ascending) that holds at most len(ids) entries."""
     limit = len(ids)
@@ -86,7 +86,7 @@ def insert_strongest(ids: np.ndarray, values: np.ndarray, count: int, new_id: in
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def order_by_id(ids: np.ndarray, values: np.ndarray, count: int) -> None:
     """Bring the first ``count`` entries, which are few, into the order of their ids."""
     for i in range(1, count):
@@ -99,7 +99,7 @@ def order_by_id(ids: np.ndarray, values: np.ndarray, count: int) -> None:
         values[at] = new_value
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _strongest(
     start: int,
     stop: int,
@@ -124,7 +124,7 @@ def _strongest(
         out_counts[row - start] = found + reserved
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _mark_near(
     start: int,
     stop: int,
@@ -143,7 +143,7 @@ def _mark_near(
                 wanted[p] = _dot(vectors[row], vectors[other]) >= least_cosine * norms[row] * norms[other]
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def _dot(a: np.ndarray, b: np.ndarray) -> float:
     total = 0.0
     for i in range(len(a)):

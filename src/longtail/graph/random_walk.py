@@ -7,7 +7,6 @@ that document, and so on, back to the first label with probability ``restart`` b
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from longtail import threads
@@ -16,6 +15,7 @@ from longtail.graph.membership import Membership, checked_heads
 from longtail.graph.pruning import FEW_ROWS, insert_strongest, order_by_id
 from longtail.graph.rows import Slots
 from longtail.graph.splitmix import GOLDEN, mix, share
+from longtail.kernels import kernel
 
 
 def walk_counts(
@@ -72,14 +72,14 @@ def walk_counts(
     return slots.to_csr()
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _one_of(values: np.ndarray, first: int, last: int, random: np.uint64) -> int:
     """One of ``values[first:last]``, by the upper half of 64 random bits."""
     place = ((random >> np.uint64(32)) * np.uint64(last - first)) >> np.uint64(32)
     return int(values[first + np.int64(place)])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _walk(
     start: int,
     stop: int,

@@ -6,7 +6,8 @@ R. Mihalcea, P. Tarau: TextRank: Bringing Order into Text, 2004. Edges weigh how
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from longtail.kernels import kernel
 
 TOLERANCE = 1e-6
 """Ranks are good enough once a turn moves less than this much of a word's share, on average."""
@@ -54,7 +55,7 @@ def textrank(
     return distinct, _ranks(sequence, of, len(distinct), window, damping, tolerance, 10 * TURNS)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _compact(
     words: np.ndarray, sentences: np.ndarray, places: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -79,7 +80,7 @@ def _compact(
     return distinct[:n_distinct].copy(), sequence[:size], of[:size]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _ranks(
     sequence: np.ndarray,
     sentences: np.ndarray,
@@ -136,7 +137,7 @@ def _ranks(
     return ranks
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _strongest(
     documents: np.ndarray,
     words: np.ndarray,

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from numba import njit
 
 from longtail import threads
 from longtail.errors import UsageError
+from longtail.kernels import kernel
 from longtail.metrics.topk import FEW_ROWS, best_discount, canonical, discounts, hits, row_sizes
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def ratio(numerators: np.ndarray, denominators: np.ndarray) -> float:
     return float(numerators.sum() / total) if total > 0 else 0.0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _keep_largest(indptr: np.ndarray, indices: np.ndarray, q: np.ndarray, best: np.ndarray) -> None:
     k = best.shape[1]
     for row in range(best.shape[0]):

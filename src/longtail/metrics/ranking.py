@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 
 from longtail import threads
 from longtail.errors import UsageError
+from longtail.kernels import kernel
 from longtail.metrics.topk import FEW_ROWS, hits
 
 if TYPE_CHECKING:
@@ -58,12 +58,12 @@ def remove_filtered(
     return kept_labels, kept_scores
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _worse(score: Any, label: Any, than_score: Any, than_label: Any) -> Any:
     return score < than_score or (score == than_score and label > than_label)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _sink(labels: np.ndarray, values: np.ndarray, size: int) -> None:
     # Restores the heap (the worst kept entry on top) after its top was replaced.
     parent = 0
@@ -81,7 +81,7 @@ def _sink(labels: np.ndarray, values: np.ndarray, size: int) -> None:
         parent = child
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _rise(labels: np.ndarray, values: np.ndarray, child: int) -> None:
     while child > 0:
         parent = (child - 1) // 2
@@ -92,7 +92,7 @@ def _rise(labels: np.ndarray, values: np.ndarray, child: int) -> None:
         child = parent
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _select(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, labels: np.ndarray, values: np.ndarray
 ) -> None:

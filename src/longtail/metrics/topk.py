@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
-from numba import njit
 
 from longtail import threads
 from longtail.errors import UsageError
+from longtail.kernels import kernel
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -125,7 +125,7 @@ def canonical(Y: csr_array) -> csr_array:
     return Y
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _mark_hits(labels: np.ndarray, indptr: np.ndarray, indices: np.ndarray, found: np.ndarray) -> None:
     for row in range(labels.shape[0]):
         start, end = indptr[row], indptr[row + 1]

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Literal, Self
 
 import numpy as np
-from numba import njit
 
 from longtail.errors import ModelIntegrityError, UsageError
+from longtail.kernels import kernel
 from longtail.run import Run
 from longtail.shortlist.ann_graph import (
     EF_CONSTRUCTION,
@@ -224,7 +224,7 @@ def _nodes(known: np.ndarray, unit: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return node, table[len(known) :][is_node[len(known) :]]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _keys(rows: np.ndarray) -> np.ndarray:
     """A number for each row of bits: the same for the same rows, and another for nearly all others."""
     out = np.empty(len(rows), np.uint64)
@@ -237,7 +237,7 @@ def _keys(rows: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _confirmed(rows: np.ndarray, original: np.ndarray) -> np.ndarray:
     """The row that each row is a copy of; itself where only the keys are the same."""
     for i in range(len(rows)):
@@ -248,7 +248,7 @@ def _confirmed(rows: np.ndarray, original: np.ndarray) -> np.ndarray:
     return original
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _unit(rows: np.ndarray) -> np.ndarray:
     out = np.zeros_like(rows)
     for i in range(len(rows)):
@@ -267,7 +267,7 @@ def _unit(rows: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _rank(
     queries: np.ndarray,
     vectors: np.ndarray,

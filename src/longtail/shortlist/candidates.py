@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from longtail import threads
 from longtail.errors import UsageError
+from longtail.kernels import kernel
 from longtail.shortlist.selection import best_first, by_id, offer
 from longtail.types import TopK
 
@@ -209,7 +209,7 @@ _Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
 """What a kernel gives back: how many entries each document has, their ids and their scores."""
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _best_columns(table: np.ndarray, size: int) -> _Entries:
     n, n_columns = table.shape
     size = min(size, n_columns)
@@ -217,13 +217,13 @@ def _best_columns(table: np.ndarray, size: int) -> _Entries:
     for i in range(n):
         count = 0
         for column in range(n_columns):
-            if count < size or table[i, column] > scores[i, 0]:
+            if count < size or (size > 0 and table[i, column] > scores[i, 0]):
                 count = offer(ids[i], scores[i], count, column, table[i, column])
         by_id(ids[i], scores[i], count)
     return np.full(n, size, np.int64), ids.ravel(), scores.ravel()
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _best_entries(indptr: np.ndarray, ids: np.ndarray, scores: np.ndarray, size: int) -> _Entries:
     n = len(indptr) - 1
     counts = np.minimum(np.diff(indptr), size)
@@ -239,7 +239,7 @@ def _best_entries(indptr: np.ndarray, ids: np.ndarray, scores: np.ndarray, size:
     return counts, kept_ids, kept_scores
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _ranked(
     indptr: np.ndarray, ids: np.ndarray, scores: np.ndarray, out_ids: np.ndarray, out_scores: np.ndarray
 ) -> None:
@@ -250,7 +250,7 @@ def _ranked(
         best_first(out_ids[i], out_scores[i], count)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _merged(
     indptr: np.ndarray,
     ids: np.ndarray,
@@ -281,7 +281,7 @@ def _merged(
     return counts, all_ids[:end].copy(), all_scores[:end].copy()
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _looked_up(
     indptr: np.ndarray,
     ids: np.ndarray,

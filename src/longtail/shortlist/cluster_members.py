@@ -7,9 +7,9 @@ that look at them, which is what the time goes into. The answer is the same alon
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from longtail.errors import UsageError
+from longtail.kernels import kernel
 from longtail.shortlist.candidates import Candidates, by_blocks, over_blocks
 from longtail.shortlist.meta_shortlist import MetaShortlist
 from longtail.shortlist.scoring import dot
@@ -75,7 +75,7 @@ def scores_of_clusters(
     return out
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _products(
     x: np.ndarray,
     rows: np.ndarray,
@@ -95,7 +95,7 @@ def _products(
     return scores
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _best(
     indptr: np.ndarray,
     clusters: np.ndarray,
@@ -124,7 +124,7 @@ def _best(
     return counts, ids, kept
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _scores_of_clusters(
     indptr: np.ndarray,
     ids: np.ndarray,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from longtail.kernels import kernel
 from longtail.shortlist.candidates import over_blocks
 
 _TILE = 8
@@ -40,7 +40,7 @@ class Dense:
         return out
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _multiply(rows: np.ndarray, incoming: np.ndarray, bias: np.ndarray, relu: bool, out: np.ndarray) -> None:
     for first in range(0, len(rows), _TILE):
         last = min(first + _TILE, len(rows))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from longtail.errors import UsageError
+from longtail.kernels import kernel
 from longtail.shortlist.candidates import over_blocks
 
 
@@ -48,7 +48,7 @@ class Embedding:
         return out
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _embed(
     indptr: np.ndarray,
     indices: np.ndarray,

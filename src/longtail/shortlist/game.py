@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from longtail.errors import UsageError
+from longtail.kernels import kernel
 from longtail.shortlist.candidates import Candidates, by_blocks
 from longtail.shortlist.selection import by_id, offer
 
@@ -64,7 +64,7 @@ class Game:
         )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _place(table: np.ndarray, ids: np.ndarray, wanted: int) -> int:
     """Where ``wanted`` is in the hash table, or the free place where it would be."""
     mask = len(table) - 1
@@ -74,7 +74,7 @@ def _place(table: np.ndarray, ids: np.ndarray, wanted: int) -> int:
     return at
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _spread(
     indptr: np.ndarray,
     ids: np.ndarray,

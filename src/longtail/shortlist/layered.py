@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal, Self
 
 import numpy as np
-from numba import njit
 
 from longtail.errors import ModelIntegrityError, UsageError
 from longtail.graph.layers import Layers
+from longtail.kernels import kernel
 from longtail.shortlist.candidates import over_blocks
 from longtail.shortlist.dense import Dense
 from longtail.storage.checks import finite, named
@@ -112,7 +112,7 @@ def _weights(arrays: Mapping[str, np.ndarray], name: str, *shape: int | None) ->
     return array.astype(np.float32, copy=False)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_neighbours(
     rows: np.ndarray, own: np.ndarray, neighbours: np.ndarray, factor: np.float32, out: np.ndarray
 ) -> None:
@@ -129,7 +129,7 @@ def _add_neighbours(
             total[d] += factor * row[d]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _put_mean_beside(rows: np.ndarray, own: np.ndarray, neighbours: np.ndarray, out: np.ndarray) -> None:
     width = rows.shape[1]
     for i in range(len(own)):
@@ -148,7 +148,7 @@ def _put_mean_beside(rows: np.ndarray, own: np.ndarray, neighbours: np.ndarray, 
                 mean[d] /= np.float32(count)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _normalise(rows: np.ndarray) -> None:
     """Divide rows by their lengths, as torch does: not by less than 1e-12."""
     for i in range(len(rows)):

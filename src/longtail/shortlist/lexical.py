@@ -9,10 +9,10 @@ from __future__ import annotations
 import threading
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from longtail.errors import UsageError
+from longtail.kernels import kernel
 from longtail.shortlist.candidates import Candidates, by_blocks, over_blocks
 from longtail.shortlist.selection import by_id, offer
 
@@ -102,7 +102,7 @@ def _parts(matrix: csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _product(
     indices: np.ndarray,
     data: np.ndarray,
@@ -132,7 +132,7 @@ def _product(
     return total
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _match(
     indptr: np.ndarray,
     indices: np.ndarray,
@@ -155,7 +155,7 @@ def _match(
                 out[p] = product if row == begin else max(out[p], product)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _search(
     indptr: np.ndarray,
     indices: np.ndarray,

@@ -8,11 +8,11 @@ the best are then compared in full. The answer is the exact one, and the same al
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from longtail.errors import UsageError
+from longtail.kernels import SUMS, kernel
 from longtail.shortlist.candidates import Candidates, by_blocks
-from longtail.shortlist.scoring import SUMS, dot
+from longtail.shortlist.scoring import dot
 from longtail.shortlist.selection import by_id, offer
 
 _TOGETHER = 4
@@ -88,7 +88,7 @@ class ClusterSearch:
         )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _rounded(matrix: np.ndarray, common: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The rows less ``common`` in 8 bits, the size of a step of each, and the greatest error for a unit vector."""
     n, dimensions = matrix.shape
@@ -113,7 +113,7 @@ def _rounded(matrix: np.ndarray, common: np.ndarray) -> tuple[np.ndarray, np.nda
     return rounded, step, error
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _search(
     x: np.ndarray, matrix: np.ndarray, rounded: np.ndarray, step: np.ndarray, error: np.ndarray, size: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -170,7 +170,7 @@ def _search(
     return counts, out_ids[:end], out_scores[:end]
 
 
-@njit(nogil=True, cache=True, fastmath=SUMS)
+@kernel(fastmath=SUMS)
 def _multiply(rows: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
     for m in range(len(rows)):
         row = rows[m]
@@ -180,7 +180,7 @@ def _multiply(rows: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
         out[m] = total
 
 
-@njit(nogil=True, cache=True, fastmath=SUMS)
+@kernel(fastmath=SUMS)
 def _multiply_four(rows: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
     """``_multiply`` of four vectors: a row's values are turned into numbers once for all of them."""
     x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
@@ -196,7 +196,7 @@ def _multiply_four(rows: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
         out[0, m], out[1, m], out[2, m], out[3, m] = total0, total1, total2, total3
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _expand(
     indptr: np.ndarray, clusters: np.ndarray, scores: np.ndarray, member_ptr: np.ndarray, members: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

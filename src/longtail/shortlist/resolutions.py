@@ -7,9 +7,9 @@ alone and among others.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from longtail.errors import UsageError
+from longtail.kernels import kernel
 from longtail.shortlist.candidates import Candidates, over_blocks
 from longtail.shortlist.scoring import dot
 
@@ -55,7 +55,7 @@ def attended(
     return candidates.with_scores(out)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _transform(x: np.ndarray, matrices: np.ndarray, shifts: np.ndarray, out: np.ndarray) -> None:
     n, resolutions, width = x.shape
     for i in range(n):
@@ -66,7 +66,7 @@ def _transform(x: np.ndarray, matrices: np.ndarray, shifts: np.ndarray, out: np.
                 out[i, k, d] = row[d] + max(hidden, np.float32(0))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _attend(
     x: np.ndarray,
     indptr: np.ndarray,

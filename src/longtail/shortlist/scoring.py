@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from longtail.errors import UsageError
+from longtail.kernels import SUMS, kernel
 from longtail.shortlist.candidates import Candidates, over_blocks
-
-SUMS = {"reassoc", "contract", "nsz"}
-"""What the compiler may do to a sum so that it adds several numbers at once; nan and infinity stay as they are."""
 
 
 def score(x: np.ndarray, candidates: Candidates, classifiers: np.ndarray) -> Candidates:
@@ -67,7 +64,7 @@ def softmax(candidates: Candidates) -> Candidates:
     return candidates.with_scores(scores / total[rows])
 
 
-@njit(nogil=True, cache=True, fastmath=SUMS)
+@kernel(fastmath=SUMS)
 def dot(a: np.ndarray, b: np.ndarray) -> np.float32:
     """The inner product of two vectors, added in an order that depends on their length alone."""
     total = np.float32(0)
@@ -76,7 +73,7 @@ def dot(a: np.ndarray, b: np.ndarray) -> np.float32:
     return total
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _score(
     x: np.ndarray, indptr: np.ndarray, ids: np.ndarray, classifiers: np.ndarray, out: np.ndarray
 ) -> None:

@@ -7,10 +7,11 @@ scores come.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from longtail.kernels import kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def offer(ids: np.ndarray, scores: np.ndarray, count: int, new_id: int, new_score: float | np.float32) -> int:
     """Add an entry to the heap of ``count`` entries, or put it in the place of the worst when the heap is full."""
     if count < len(ids):
@@ -28,7 +29,7 @@ def offer(ids: np.ndarray, scores: np.ndarray, count: int, new_id: int, new_scor
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def best_first(ids: np.ndarray, scores: np.ndarray, count: int) -> None:
     """Turn the heap into a list sorted by score, the best first."""
     for last in range(count - 1, 0, -1):
@@ -37,7 +38,7 @@ def best_first(ids: np.ndarray, scores: np.ndarray, count: int) -> None:
         _sink(ids, scores, last, moved_id, moved_score)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def by_id(ids: np.ndarray, scores: np.ndarray, count: int) -> None:
     """Sort the first ``count`` entries by their numbers."""
     # Number and place in one key: sorting those is several times as fast as asking for an order.
@@ -51,12 +52,12 @@ def by_id(ids: np.ndarray, scores: np.ndarray, count: int) -> None:
         scores[i] = unsorted[keys[i] & 0xFFFFFFFF]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _is_worse(id_a: int, score_a: float | np.float32, id_b: int, score_b: float | np.float32) -> bool:
     return bool(score_a < score_b or (score_a == score_b and id_a > id_b))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _sink(
     ids: np.ndarray, scores: np.ndarray, count: int, new_id: int, new_score: float | np.float32
 ) -> None:

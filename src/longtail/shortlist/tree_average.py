@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
 from longtail import threads
+from longtail.kernels import kernel
 
 _FEW = 256
 """So few documents are averaged in the calling thread: handing them to a pool would take longer."""
@@ -38,7 +38,7 @@ def average_answers(
     return best_labels, best_scores
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _average(
     labels: np.ndarray,
     scores: np.ndarray,

@@ -8,10 +8,10 @@ once. The cost follows the document's words, not the number of labels.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from longtail import threads
+from longtail.kernels import kernel
 from longtail.shortlist.tree_weights import TreeWeights
 
 CUBED_HINGE, SQUARED_HINGE, LOGISTIC = 0, 1, 2
@@ -64,7 +64,7 @@ class TreeSearch:
         return labels, scores
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _first_rows(level_ptr: np.ndarray, row_feature: np.ndarray) -> np.ndarray:
     """For each level and feature the number of its first row; the next feature's is the end."""
     n_features = 1
@@ -80,7 +80,7 @@ def _first_rows(level_ptr: np.ndarray, row_feature: np.ndarray) -> np.ndarray:
     return first
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _find(sorted_values: np.ndarray, first: int, last: int, wanted: int) -> int:
     """Where ``wanted`` is between ``first`` and ``last``, or -1."""
     end = last
@@ -93,7 +93,7 @@ def _find(sorted_values: np.ndarray, first: int, last: int, wanted: int) -> int:
     return first if first < end and sorted_values[first] == wanted else -1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _log_probability(score: np.float32, link: int) -> np.float32:
     if link == LOGISTIC:
         # log(1 / (1 + exp(-s))) without overflow on either side.
@@ -104,7 +104,7 @@ def _log_probability(score: np.float32, link: int) -> np.float32:
     return -missing * missing * (missing if link == CUBED_HINGE else np.float32(1))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _keep_best(ids: np.ndarray, scores: np.ndarray, count: int, new_id: int, new_score: np.float32) -> int:
     """Insert into a list sorted by (score descending, id ascending) that holds at most len(ids) entries."""
     limit = len(ids)
@@ -125,7 +125,7 @@ def _keep_best(ids: np.ndarray, scores: np.ndarray, count: int, new_id: int, new
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _search(
     indptr: np.ndarray,
     indices: np.ndarray,

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy.sparse import hstack
 
 from longtail.cluster.label_tree import LabelTree
 from longtail.errors import ModelIntegrityError
+from longtail.kernels import kernel
 from longtail.solvers.classifiers import SparseWeights
 from longtail.storage.schema import ArraySet, array
 
@@ -91,7 +91,7 @@ class TreeWeights(ArraySet):
             raise ModelIntegrityError("a row weighs children that its node does not have")
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _reorder(
     row_ptr: np.ndarray, columns: np.ndarray, values: np.ndarray, order: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

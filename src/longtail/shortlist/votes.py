@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from longtail.errors import UsageError
+from longtail.kernels import kernel
 from longtail.shortlist.candidates import Candidates, by_blocks
 
 
@@ -40,7 +40,7 @@ def _by_label(voters: np.ndarray, weights: np.ndarray, labels_of: csr_array, fir
     return by_blocks(len(voters), count)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _count(
     voters: np.ndarray, weights: np.ndarray, indptr: np.ndarray, labels: np.ndarray, first: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

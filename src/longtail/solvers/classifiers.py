@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from longtail.errors import ConfigError
+from longtail.kernels import kernel
 from longtail.solvers.dual_descent import LOGISTIC, SQUARED_HINGE, solve
 
 _LOSSES = {"squared_hinge": SQUARED_HINGE, "logistic": LOGISTIC}
@@ -94,7 +94,7 @@ def train_classifiers(
     return SparseWeights(features, sparse, np.float32(config.bias) * dense[-1])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _gather(
     indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, rows: np.ndarray, place: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -126,7 +126,7 @@ def _gather(
     return features, new_ptr, new_indices, new_data
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _prune(weights: np.ndarray, smallest: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The entries of at least this magnitude, as CSR."""
     n_features, n_labels = weights.shape

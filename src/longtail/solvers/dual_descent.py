@@ -9,12 +9,13 @@ descent: Hsieh et al., ICML 2008 (squared hinge) and Yu et al., Machine Learning
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from longtail.kernels import kernel
 
 SQUARED_HINGE, LOGISTIC = 0, 1
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@kernel(fastmath=True)
 def solve(
     indptr: np.ndarray,
     indices: np.ndarray,
@@ -119,7 +120,7 @@ def solve(
     return weights
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@kernel(fastmath=True)
 def _hinge_steps(
     scores: np.ndarray,
     sign: np.ndarray,
@@ -145,7 +146,7 @@ def _hinge_steps(
     return worst
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@kernel(fastmath=True)
 def _logistic_steps(
     scores: np.ndarray,
     sign: np.ndarray,

@@ -7,9 +7,9 @@ says that another group follows (the varint of Protocol Buffers).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from longtail.errors import ModelIntegrityError
+from longtail.kernels import kernel
 
 LONGEST = 10
 """Bytes per number at most: 64 bits in groups of 7."""
@@ -31,7 +31,7 @@ def decode(data: np.ndarray, dtype: np.dtype[np.integer]) -> np.ndarray:
     return out
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _encode(numbers: np.ndarray) -> np.ndarray:
     out = np.empty(max(16, 2 * len(numbers)), np.uint8)
     end, last = 0, np.int64(0)
@@ -52,7 +52,7 @@ def _encode(numbers: np.ndarray) -> np.ndarray:
     return out[:end].copy()
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _decode(data: np.ndarray, low: int, high: int, out: np.ndarray) -> bool:
     at, last = 0, np.int64(0)
     for i in range(len(out)):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
+from longtail.kernels import kernel
 from longtail.text.config import TextConfig
 from longtail.text.counting import Counts, Tally, count
 from longtail.text.distinct import distinct_words
@@ -111,7 +111,7 @@ def _spans_of_ngrams(words: Spans, shortest: int, longest: int) -> tuple[Spans, 
     return Spans(padded, starts, lengths, hashes), indptr
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _ngrams(
     codes: np.ndarray, word_starts: np.ndarray, word_lengths: np.ndarray, shortest: int, longest: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

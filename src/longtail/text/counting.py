@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from longtail.kernels import kernel
 from longtail.text.ngrams import FIRST_NGRAM
 
 _MULTIPLIER = 0x9E3779B1
@@ -65,7 +65,7 @@ def _with_room(table: np.ndarray, size: int) -> np.ndarray:
     return larger
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_distinct(numbers: np.ndarray, packed: np.ndarray, found: int, slots: np.ndarray) -> int:
     """Count more numbers of one document into ``packed[:found]``; returns how many different ones there are.
 
@@ -87,7 +87,7 @@ def count_distinct(numbers: np.ndarray, packed: np.ndarray, found: int, slots: n
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def free_slots(size: int) -> np.ndarray:
     """An empty table with room for ``size`` entries."""
     capacity = 16
@@ -96,7 +96,7 @@ def free_slots(size: int) -> np.ndarray:
     return np.full(capacity, -1, np.int32)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def unpack(packed: np.ndarray, numbers: np.ndarray, counts: np.ndarray) -> None:
     """Write the numbers and counts of packed entries."""
     for i in range(len(packed)):
@@ -104,7 +104,7 @@ def unpack(packed: np.ndarray, numbers: np.ndarray, counts: np.ndarray) -> None:
         counts[i] = packed[i] & 0xFFFF_FFFF
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _count_documents(indptr: np.ndarray, ngrams: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     orders = len(ngrams)
     packed = np.empty(ngrams.size, np.int64)
@@ -130,7 +130,7 @@ def _count_documents(indptr: np.ndarray, ngrams: np.ndarray) -> tuple[np.ndarray
     return rows, numbers, counts
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _tally(numbers: np.ndarray, counts: np.ndarray, tokens: np.ndarray, ngrams: np.ndarray) -> None:
     for i in range(len(numbers)):
         number = numbers[i]

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from longtail.kernels import kernel
 from longtail.text.sentences import capitals, smalls
 from longtail.text.tokens import Tokens
 
@@ -44,7 +44,7 @@ def find_names(codes: np.ndarray, tokens: Tokens, sentence_words: np.ndarray) ->
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _adjacent(codes: np.ndarray, stop: int, start: int) -> bool:
     """Whether one space, hyphen or apostrophe is all there is between two words."""
     if start - stop != 1:
@@ -53,7 +53,7 @@ def _adjacent(codes: np.ndarray, stop: int, start: int) -> bool:
     return bool(code == 32 or code == 45 or code == 39 or code == 0xA0 or code == 0x2019)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _find(
     codes: np.ndarray,
     starts: np.ndarray,

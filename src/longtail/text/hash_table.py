@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from numba import njit
 
 from longtail.errors import ModelIntegrityError
+from longtail.kernels import kernel
 from longtail.storage.checks import named, vector
 
 NO_KEY = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
@@ -73,7 +73,7 @@ class HashTable:
             _fill_slots(self.slots, self.keys, self.size)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def find_slot(key: np.uint64, slots: np.ndarray, keys: np.ndarray) -> np.int64:
     """The slot that points at ``key``, or the empty one where it would go."""
     mask = len(slots) - 1
@@ -84,13 +84,13 @@ def find_slot(key: np.uint64, slots: np.ndarray, keys: np.ndarray) -> np.int64:
     return at
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def find_key(key: np.uint64, slots: np.ndarray, keys: np.ndarray) -> Any:
     """The number of ``key``, or -1."""
     return slots[find_slot(key, slots, keys)]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _find_all(wanted: np.ndarray, slots: np.ndarray, keys: np.ndarray) -> np.ndarray:
     numbers = np.empty(len(wanted), np.int32)
     for i in range(len(wanted)):
@@ -98,7 +98,7 @@ def _find_all(wanted: np.ndarray, slots: np.ndarray, keys: np.ndarray) -> np.nda
     return numbers
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_missing(
     wanted: np.ndarray,
     missing: np.ndarray,
@@ -122,7 +122,7 @@ def _add_missing(
     return firsts[:found].copy()
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _fill_slots(slots: np.ndarray, keys: np.ndarray, size: int) -> None:
     for number in range(size):
         slots[find_slot(keys[number], slots, keys)] = number

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numba import njit
 
 from longtail.errors import ModelIntegrityError
+from longtail.kernels import kernel
 from longtail.storage.checks import named, vector, within
 from longtail.text.hash_table import NO_KEY, HashTable
 
@@ -107,7 +107,7 @@ class Ngrams:
             raise ModelIntegrityError("'runs.keys' has an n-gram whose prefix is not shorter by one token")
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def ngram_key(prefix: int, last: int) -> np.uint64:
     """The table key of an n-gram, or NO_KEY if a part of it is unknown."""
     if prefix < 0 or last < 0:
@@ -115,7 +115,7 @@ def ngram_key(prefix: int, last: int) -> np.uint64:
     return (np.uint64(prefix) << _HALF) | np.uint64(last)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _ngram_keys(indptr: np.ndarray, prefixes: np.ndarray, tokens: np.ndarray, order: int) -> np.ndarray:
     keys = np.empty(len(tokens), np.uint64)
     for d in range(len(indptr) - 1):

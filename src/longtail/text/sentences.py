@@ -13,8 +13,8 @@ from functools import cache
 from unicodedata import category
 
 import numpy as np
-from numba import njit
 
+from longtail.kernels import kernel
 from longtail.text.characters import IDEOGRAPH, LETTER, MARK, character_classes
 from longtail.text.codepoints import CodePoints, encode
 from longtail.text.tokens import hash_span, whole
@@ -110,7 +110,7 @@ def _abbreviations() -> np.ndarray:
     return np.sort(whole(encode(words + [word.capitalize() for word in words])).hashes)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _goes_on_after_dot(
     codes: np.ndarray,
     start: int,
@@ -146,7 +146,7 @@ def _goes_on_after_dot(
     return False
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _ends(
     codes: np.ndarray,
     start: int,
@@ -181,7 +181,7 @@ def _ends(
     return after
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _wraps(codes: np.ndarray, line: int, at: int, end: int, kinds: np.ndarray, classes: np.ndarray) -> bool:
     """Whether the line that began at ``line`` only ends at ``at`` because there was no more room."""
     if at - line < WRAPPED:
@@ -198,7 +198,7 @@ def _wraps(codes: np.ndarray, line: int, at: int, end: int, kinds: np.ndarray, c
     return after < end and (kinds[codes[after]] & _SMALL) > 0 and open_end
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _split(
     codes: np.ndarray,
     offsets: np.ndarray,

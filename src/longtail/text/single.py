@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from longtail.kernels import kernel
 from longtail.text.characters import character_classes
 from longtail.text.counting import count_distinct, free_slots, unpack
 from longtail.text.hash_table import NO_KEY, find_key
@@ -30,7 +30,7 @@ def single_arguments(lexicon: Lexicon, ngrams: Ngrams, weights: Weights, min_len
     )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def single_row(
     codes: np.ndarray,
     classes: np.ndarray,

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 
 from longtail.errors import ModelIntegrityError
+from longtail.kernels import kernel
 from longtail.storage.checks import named, pointers, vector
 from longtail.text.tokens import Spans
 
@@ -90,7 +90,7 @@ def _check_cuts(data: np.ndarray, offsets: np.ndarray, name: str) -> None:
         raise ModelIntegrityError(f"'{name}.offsets' must not lie within a character")
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _gather(codes: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The code points of all spans in one array, and how many bytes each span takes as UTF-8."""
     gathered = np.empty(lengths.astype(np.int64).sum(), np.uint32)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from longtail.kernels import kernel
 from longtail.text.characters import IDEOGRAPH, LETTER, SEPARATOR, character_classes
 from longtail.text.codepoints import CodePoints
 
@@ -50,14 +50,14 @@ def whole(points: CodePoints) -> Spans:
     return Spans(points.codes, starts, lengths, hash_spans(points.codes, starts, lengths))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def extend_hash(value: np.uint64, code: np.uint32) -> np.uint64:
     """The hash of a string with one more code point."""
     value = (value ^ np.uint64(code)) * _PRIME
     return value ^ (value >> _SHIFT)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def hash_span(codes: np.ndarray, start: int, stop: int) -> np.uint64:
     """The 64-bit hash of ``codes[start:stop]``."""
     value = _SEED
@@ -66,7 +66,7 @@ def hash_span(codes: np.ndarray, start: int, stop: int) -> np.uint64:
     return value
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def hash_spans(codes: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The hashes of many spans."""
     hashes = np.empty(len(starts), np.uint64)
@@ -75,7 +75,7 @@ def hash_spans(codes: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np
     return hashes
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def split_document(
     codes: np.ndarray,
     classes: np.ndarray,
@@ -108,7 +108,7 @@ def split_document(
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _split(
     codes: np.ndarray, offsets: np.ndarray, classes: np.ndarray, min_length: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from longtail.errors import DataError, ModelIntegrityError
+from longtail.kernels import kernel
 from longtail.storage.checks import finite, named, vector
 from longtail.text.config import TextConfig
 from longtail.text.counting import Counts, Tally
@@ -131,13 +131,13 @@ def _layout(kept: np.ndarray, orders: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return columns, bounds
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def column_of(number: int, columns: np.ndarray, n_tokens: int) -> Any:
     """The column of a term number, or -1."""
     return columns[number if number < FIRST_NGRAM else number - FIRST_NGRAM + n_tokens]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def weigh_row(
     numbers: np.ndarray,
     counts: np.ndarray,
@@ -170,7 +170,7 @@ def weigh_row(
     return at
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _row_sizes(indptr: np.ndarray, numbers: np.ndarray, columns: np.ndarray, n_tokens: int) -> np.ndarray:
     sizes = np.zeros(len(indptr) - 1, np.int64)
     for d in range(len(sizes)):
@@ -182,7 +182,7 @@ def _row_sizes(indptr: np.ndarray, numbers: np.ndarray, columns: np.ndarray, n_t
     return sizes
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _fill_rows(
     rows: np.ndarray,
     numbers: np.ndarray,

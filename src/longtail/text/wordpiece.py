@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numba import njit
 
 from longtail.errors import DataError, ModelIntegrityError
+from longtail.kernels import kernel
 from longtail.storage import read_json
 from longtail.storage.checks import named, of_file, pointers, vector, within
 from longtail.text.codepoints import waves
@@ -209,7 +209,7 @@ def _learn_merges(words: list[str], counts: np.ndarray, vocab_size: int) -> dict
     return {"vocab": model["vocab"], "merges": merges}
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _gather(
     indptr: np.ndarray, starts: np.ndarray, is_new: np.ndarray, known: np.ndarray, new: np.ndarray
 ) -> np.ndarray:
@@ -220,7 +220,7 @@ def _gather(
     return pieces
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _expand(
     documents: np.ndarray, which: np.ndarray, indptr: np.ndarray, pieces: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:

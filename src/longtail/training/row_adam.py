@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numba import njit
 
 from longtail import threads
+from longtail.kernels import kernel
 
 BETA1 = 0.9
 BETA2 = 0.999
@@ -60,7 +60,7 @@ def update_rows(
 
 
 # Without numpy's rule for division by zero, and free order in the sum of the check, nothing would be vectorised.
-@njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc"})
+@kernel(error_model="numpy", fastmath={"reassoc"})
 def _update(
     weight: np.ndarray,
     first: np.ndarray,

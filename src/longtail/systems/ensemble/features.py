@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 
+from longtail.kernels import kernel
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.shortlist.candidates import Candidates, over_blocks, union_of
 
@@ -91,7 +91,7 @@ def reciprocal_ranks(candidates: Candidates) -> Candidates:
     return candidates.with_scores(out)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _reciprocal_ranks(indptr: np.ndarray, scores: np.ndarray, out: np.ndarray) -> None:
     for i in range(len(indptr) - 1):
         start, stop = indptr[i], indptr[i + 1]

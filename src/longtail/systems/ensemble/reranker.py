@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numba import njit
 
+from longtail.kernels import SUMS, kernel
 from longtail.shortlist.candidates import Candidates, over_blocks
-from longtail.shortlist.scoring import SUMS
 from longtail.storage.schema import ArraySet, array
 
 GROUP_STARTS = np.array([1, 2, 3, 5, 10, 30, 100, 500])
@@ -79,7 +78,7 @@ class Reranker(ArraySet):
         return candidates.with_scores(out)
 
 
-@njit(nogil=True, cache=True, fastmath=SUMS)
+@kernel(fastmath=SUMS)
 def _score(
     ids: np.ndarray,
     x: np.ndarray,

@@ -11,11 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from longtail.kernels import SUMS, kernel
 from longtail.metrics.propensity import inverse_propensity
 from longtail.shortlist.candidates import Candidates
-from longtail.shortlist.scoring import SUMS
 from longtail.systems.ensemble.config import RerankerConfig
 from longtail.systems.ensemble.reranker import N_GROUPS, Reranker, frequency_groups
 from longtail.training.validation import ValidationSet
@@ -278,7 +277,7 @@ def platt(scores: np.ndarray, positive: np.ndarray) -> tuple[float, float]:
     return float(slope / spread), float(intercept - slope * centre / spread)
 
 
-@njit(nogil=True, cache=True, fastmath=SUMS)
+@kernel(fastmath=SUMS)
 def _gradient(
     documents: np.ndarray,
     indptr: np.ndarray,

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array, hstack
 
 from longtail.errors import ModelIntegrityError
+from longtail.kernels import kernel
 from longtail.run import Run
 from longtail.shortlist.candidates import Candidates, by_blocks
 from longtail.shortlist.tree_training import train_tree
@@ -121,7 +121,7 @@ class RankerSearch:
         return by_blocks(X.shape[0], rank)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _rank(
     indptr: np.ndarray,
     indices: np.ndarray,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array
 
 from longtail.graph.splitmix import GOLDEN, below, mix, seed_bits, stream
+from longtail.kernels import kernel
 from longtail.text.subwords import Padded, Subwords, TokenRows
 
 
@@ -81,7 +81,7 @@ class LabelSequences:
         return Padded(ids, mask)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _concatenated(
     indptr: np.ndarray,
     labels: np.ndarray,

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_array, vstack
 
 from longtail.errors import ModelIntegrityError
+from longtail.kernels import kernel
 from longtail.run import Run
 from longtail.shortlist.ann import AnnIndex
 from longtail.shortlist.candidates import over_blocks
@@ -254,7 +254,7 @@ def labelled(rows: Any, Y: csr_array) -> Any:
     return kept
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _nearest(queries: np.ndarray, vectors: np.ndarray, ids: np.ndarray, cosines: np.ndarray) -> None:
     for i in range(len(queries)):
         count = 0

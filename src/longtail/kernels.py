@@ -1,0 +1,60 @@
+"""Compiled kernels: numba functions that release the interpreter lock and keep their machine code on disk.
+
+numba keeps the machine code of all signatures of a function in numbered files and their numbers in an index. Two
+processes that compile a function for different types at the same time may give both the same number, and a third
+one then runs code that was compiled for other types: wrong numbers without an error. Here the name of a file is a
+digest of the signature, so that no file ever has the code of another signature.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Set
+from typing import Any, TypeVar, cast, overload
+
+from numba import njit
+from numba.core.caching import IndexDataCacheFile
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SUMS = {"reassoc", "contract", "nsz"}
+"""Liberties of the compiler with which sums are vectorised, and infinities and NaN keep their meaning."""
+
+
+class CodeFiles(IndexDataCacheFile):
+    """Machine code of one function on disk, a file per signature."""
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep the code of a signature; the file is written aside and moved into place."""
+        self._save_data(self._name(key), data)
+
+    def load(self, key: Any) -> Any:
+        """The code of a signature, None if there is none or its file is damaged."""
+        try:
+            return self._load_data(self._name(key))
+        except Exception:  # Whatever is wrong with the file, the function is compiled again.
+            return None
+
+    def _name(self, key: Any) -> str:
+        # The source's time and size are part of it: code of an older version is never found.
+        digest = hashlib.sha256(repr((self._version, self._source_stamp, key)).encode()).hexdigest()
+        return str(self._data_name_pattern).format(number=int(digest[:15], 16))
+
+
+@overload
+def kernel(function: F) -> F: ...
+@overload
+def kernel(*, fastmath: bool | Set[str] = False, error_model: str = "python") -> Callable[[F], F]: ...
+def kernel(
+    function: F | None = None, *, fastmath: bool | Set[str] = False, error_model: str = "python"
+) -> F | Callable[[F], F]:
+    """Compile a function with numba, as ``njit(nogil=True, cache=True)`` does."""
+
+    def compiled(function: F) -> F:
+        dispatcher: Any = njit(nogil=True, cache=True, fastmath=fastmath, error_model=error_model)(function)
+        cache = dispatcher._cache
+        files = cache._cache_file
+        cache._cache_file = CodeFiles(files._cache_path, cache._impl.filename_base, files._source_stamp)
+        return cast(F, dispatcher)
+
+    return compiled if function is None else compiled(function)

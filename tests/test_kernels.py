@@ -1,0 +1,72 @@
+"""Compiled kernels: code on disk is found again, and never that of another signature."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from longtail.kernels import CodeFiles, kernel
+from longtail.shortlist.candidates import _merged
+
+STAMP = (1.0, 2)
+
+
+@kernel
+def _sum(values):
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+def files(folder: Path, stamp: tuple[float, int] = STAMP) -> CodeFiles:
+    return CodeFiles(str(folder), "module.function-1.py311", stamp)
+
+
+def test_every_signature_has_a_file_of_its_own(tmp_path: Path) -> None:
+    # Both processes know no signature yet when they save.
+    first, second = files(tmp_path), files(tmp_path)
+    first.save(("float32",), "code of float32")
+    second.save(("float64",), "code of float64")
+    third = files(tmp_path)
+    assert third.load(("float32",)) == "code of float32"
+    assert third.load(("float64",)) == "code of float64"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_code_of_another_source_or_signature_is_not_found(tmp_path: Path) -> None:
+    files(tmp_path).save(("float32",), "code")
+    assert files(tmp_path, (3.0, 2)).load(("float32",)) is None
+    assert files(tmp_path).load(("int32",)) is None
+
+
+@pytest.mark.parametrize("content", [b"", b"\x80", b"nothing"])
+def test_a_damaged_file_is_compiled_anew(tmp_path: Path, content: bytes) -> None:
+    files(tmp_path).save(("float32",), "code")
+    next(tmp_path.iterdir()).write_bytes(content)
+    assert files(tmp_path).load(("float32",)) is None
+
+
+def test_kernels_of_the_package_use_it() -> None:
+    assert isinstance(_merged._cache._cache_file, CodeFiles)  # type: ignore[attr-defined]
+    assert _sum(np.arange(4.0)) == 6
+    assert _sum(np.arange(4, dtype=np.int8)) == 6
+
+
+def test_another_process_finds_the_code(tmp_path: Path) -> None:
+    (tmp_path / "doubling.py").write_text(
+        "from longtail.kernels import kernel\n@kernel\ndef double(x):\n    return 2 * x\n", encoding="utf-8"
+    )
+    script = (
+        "import doubling; print(doubling.double(1.5), doubling.double(3), "
+        "sum(doubling.double.stats.cache_hits.values()))"
+    )
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout.split()
+        for _ in range(2)
+    ]
+    assert outputs == [["3.0", "6", "0"], ["3.0", "6", "2"]]
