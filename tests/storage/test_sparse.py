@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, random_array
 
 from longtail.errors import ModelIntegrityError
 from longtail.storage import read_arrays, write_arrays
-from longtail.storage.sparse import SparseRows
+from longtail.storage.sparse import SparseRows, has_entries, sorted_csr
 
 COLUMNS = 7
 
@@ -80,3 +80,16 @@ def test_a_matrix_of_another_size_is_refused(tmp_path: Path, sizes: dict[str, in
     SparseRows.of(matrix_of(5)).save(tmp_path / "rows")
     with pytest.raises(ModelIntegrityError, match="rows: "):
         SparseRows.load(tmp_path / "rows", **sizes)
+
+
+@given(st.integers(0, 5), st.integers(0, 3))
+def test_a_matrix_of_sound_arrays_is_the_one_that_scipy_makes(rows: int, seed: int) -> None:
+    expected = matrix_of(rows, seed=seed).sorted_indices()
+    found = sorted_csr(expected.data, expected.indices, expected.indptr, expected.shape)
+    assert found.shape == expected.shape
+    assert (found != expected).nnz == 0
+    assert np.array_equal((found @ found.T).toarray(), (expected @ expected.T).toarray())
+    assert np.array_equal(has_entries(found), np.diff(expected.indptr) > 0)
+    # One matrix does not share anything with the next.
+    other = sorted_csr(expected.data, expected.indices, expected.indptr, (rows, COLUMNS + 1))
+    assert (found.shape, other.shape) == (expected.shape, (rows, COLUMNS + 1))

@@ -1,24 +1,55 @@
 import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from longtail.text.codepoints import encode_one
 from longtail.text.config import TextConfig
-from longtail.text.counting import Tally
-from longtail.text.single import single_arguments, single_row
-from longtail.text.terms import TermGroup
-from longtail.text.tokenise import tokenise
-from longtail.text.words import Words
+from longtail.text.tfidf import TfidfFeatures
+
+TEXTS = [
+    "a b c a b c",
+    "b c d",
+    "the brown foxes jump",
+    "",
+    "Jumping foxes, brown; ﬁne",
+    "an ideograph 字 b",
+]
+CONFIGS = {
+    "words": TextConfig(),
+    "n-grams": TextConfig(ngrams=(1, 3), min_df=2),
+    "not of length one": TextConfig(norm="none", char_ngrams=(2, 3)),
+    "characters": TextConfig(char_ngrams=(3, 5), sublinear_tf=True),
+    "stems": TextConfig(stem="english", ngrams=(1, 2)),
+    "pieces": TextConfig(kind="wordpiece", wordpiece_vocab_size=60, ngrams=(1, 2)),
+    "pieces and characters": TextConfig(kind="wordpiece", wordpiece_vocab_size=60, char_ngrams=(2, 4)),
+}
+FEATURES = {name: TfidfFeatures(config).fit(TEXTS) for name, config in CONFIGS.items()}
 
 
-def test_one_text_alone_is_its_row() -> None:
-    config, texts, tally = TextConfig(ngrams=(1, 3), min_df=2), ["a b c a b c", "b c d", "c d", ""], Tally()
-    words = Words()
-    group = TermGroup(words, config)
-    counts = group.count(group.number(tokenise(texts, config), grow=True))
-    tally.add(counts, *group.sizes())
-    rows = group.choose(tally).rows(counts)
-    assert isinstance(group.tokens, Words)
-    arguments = single_arguments(group.tokens.lexicon, group.ngrams, group.weights, 1)
-    for d, text in enumerate(texts):
-        columns, data = single_row(encode_one(text), *arguments)
-        assert np.array_equal(columns, rows[[d]].indices)
-        assert np.array_equal(data, rows[[d]].data)
+@pytest.mark.parametrize("name", CONFIGS)
+@settings(max_examples=60, deadline=None)
+@given(
+    text=st.one_of(
+        st.sampled_from(TEXTS),
+        st.lists(st.sampled_from([*" ".join(TEXTS).split(), "unknown", "字字"])).map(" ".join),
+        st.text(),
+    )
+)
+def test_one_text_alone_is_the_same_row_as_among_others(name: str, text: str) -> None:
+    features = FEATURES[name]
+    alone, among = features.transform([text]), features.transform(["a b", text])[[1]]
+    assert alone.shape == among.shape
+    assert np.array_equal(alone.indptr, among.indptr)
+    assert np.array_equal(alone.indices, among.indices)
+    assert np.array_equal(alone.data, among.data)
+    columns, data = features.row(text)
+    assert np.array_equal(columns, among.indices)
+    assert np.array_equal(data, among.data)
+
+
+@pytest.mark.parametrize("name", ["stems", "pieces"])
+def test_a_word_that_learning_never_met_takes_the_way_of_many_texts(name: str) -> None:
+    features = FEATURES[name]
+    assert features._short("brown foxes") is not None
+    assert features._short("brown antelopes") is None
+    assert features.row("brown antelopes")[0].size

@@ -45,7 +45,8 @@ class Candidates:
     @property
     def counts(self) -> np.ndarray:
         """How many candidates each document has."""
-        return np.diff(self.indptr)
+        counts: np.ndarray = self.indptr[1:] - self.indptr[:-1]
+        return counts
 
     @property
     def rows(self) -> np.ndarray:
@@ -77,18 +78,14 @@ class Candidates:
     @classmethod
     def from_padded(cls, ids: np.ndarray, scores: np.ndarray) -> Candidates:
         """Tables [n, b] of ids, -1 where there is none, and their scores; the order in a row is free."""
-        order = np.argsort(ids, axis=1, kind="stable")
-        ids, scores = np.take_along_axis(ids, order, axis=1), np.take_along_axis(scores, order, axis=1)
-        there = ids >= 0
-        return cls.from_counts(
-            there.sum(axis=1), ids[there].astype(np.int32), scores[there].astype(np.float32)
-        )
+        ids, scores = np.ascontiguousarray(ids, np.int32), np.ascontiguousarray(scores, np.float32)
+        return by_blocks(len(ids), lambda a, b: cls(*_without_padding(ids[a:b], scores[a:b])))
 
     @classmethod
     def from_dense(cls, scores: np.ndarray, size: int) -> Candidates:
         """The ``size`` best columns of each row of a table of scores [n, columns]."""
         scores = np.ascontiguousarray(scores, np.float32)
-        return by_blocks(len(scores), lambda a, b: cls.from_counts(*_best_columns(scores[a:b], size)))
+        return by_blocks(len(scores), lambda a, b: cls(*_best_columns(scores[a:b], size)))
 
     @classmethod
     def from_csr(cls, matrix: csr_array) -> Candidates:
@@ -107,13 +104,11 @@ class Candidates:
 
     def best(self, size: int) -> Candidates:
         """The ``size`` candidates of highest score of each document."""
-        if not len(self.ids) or self.counts.max() <= size:
+        if len(self.ids) <= size or self.counts.max() <= size:
             return self
         return by_blocks(
             len(self),
-            lambda a, b: Candidates.from_counts(
-                *_best_entries(self.indptr[a : b + 1], self.ids, self.scores, size)
-            ),
+            lambda a, b: Candidates(*_best_entries(self.indptr[a : b + 1], self.ids, self.scores, size)),
         )
 
     def top_k(self, k: int) -> TopK:
@@ -136,7 +131,7 @@ class Candidates:
         there = other.scores if fill is None else np.full(len(other.ids), fill, np.float32)
         return by_blocks(
             len(self),
-            lambda a, b: Candidates.from_counts(
+            lambda a, b: Candidates(
                 *_merged(
                     self.indptr[a : b + 1], self.ids, self.scores, other.indptr[a : b + 1], other.ids, there
                 )
@@ -206,7 +201,7 @@ def by_blocks(n: int, work: Callable[[int, int], Candidates]) -> Candidates:
 
 
 _Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""What a kernel gives back: how many entries each document has, their ids and their scores."""
+"""What a kernel gives back: where the entries of each document begin, their ids and their scores."""
 
 
 @kernel
@@ -220,23 +215,40 @@ def _best_columns(table: np.ndarray, size: int) -> _Entries:
             if count < size or (size > 0 and table[i, column] > scores[i, 0]):
                 count = offer(ids[i], scores[i], count, column, table[i, column])
         by_id(ids[i], scores[i], count)
-    return np.full(n, size, np.int64), ids.ravel(), scores.ravel()
+    return np.arange(n + 1) * size, ids.ravel(), scores.ravel()
+
+
+@kernel
+def _without_padding(ids: np.ndarray, scores: np.ndarray) -> _Entries:
+    n = len(ids)
+    ends = np.zeros(n + 1, np.int64)
+    kept_ids, kept_scores = np.empty(ids.size, np.int32), np.empty(ids.size, np.float32)
+    end = 0
+    for i in range(n):
+        start = end
+        for j in range(ids.shape[1]):
+            if ids[i, j] >= 0:
+                kept_ids[end], kept_scores[end] = ids[i, j], scores[i, j]
+                end += 1
+        by_id(kept_ids[start:end], kept_scores[start:end], end - start)
+        ends[i + 1] = end
+    return ends, kept_ids[:end].copy(), kept_scores[:end].copy()
 
 
 @kernel
 def _best_entries(indptr: np.ndarray, ids: np.ndarray, scores: np.ndarray, size: int) -> _Entries:
     n = len(indptr) - 1
-    counts = np.minimum(np.diff(indptr), size)
-    kept_ids, kept_scores = np.empty(counts.sum(), np.int32), np.empty(counts.sum(), np.float32)
-    end = 0
+    ends = np.zeros(n + 1, np.int64)
     for i in range(n):
-        best_ids, best_scores = kept_ids[end : end + counts[i]], kept_scores[end : end + counts[i]]
+        ends[i + 1] = ends[i] + min(indptr[i + 1] - indptr[i], size)
+    kept_ids, kept_scores = np.empty(ends[n], np.int32), np.empty(ends[n], np.float32)
+    for i in range(n):
+        best_ids, best_scores = kept_ids[ends[i] : ends[i + 1]], kept_scores[ends[i] : ends[i + 1]]
         count = 0
         for p in range(indptr[i], indptr[i + 1]):
             count = offer(best_ids, best_scores, count, ids[p], scores[p])
         by_id(best_ids, best_scores, count)
-        end += count
-    return counts, kept_ids, kept_scores
+    return ends, kept_ids, kept_scores
 
 
 @kernel
@@ -261,11 +273,10 @@ def _merged(
 ) -> _Entries:
     n = len(indptr) - 1
     most = indptr[n] - indptr[0] + other_indptr[n] - other_indptr[0]
-    counts = np.empty(n, np.int64)
+    ends = np.zeros(n + 1, np.int64)
     all_ids, all_scores = np.empty(most, np.int32), np.empty(most, np.float32)
     end = 0
     for i in range(n):
-        start = end
         p, q = indptr[i], other_indptr[i]
         while p < indptr[i + 1] or q < other_indptr[i + 1]:
             if q == other_indptr[i + 1] or (p < indptr[i + 1] and ids[p] <= other_ids[q]):
@@ -277,8 +288,8 @@ def _merged(
                 all_ids[end], all_scores[end] = other_ids[q], other_scores[q]
                 q += 1
             end += 1
-        counts[i] = end - start
-    return counts, all_ids[:end].copy(), all_scores[:end].copy()
+        ends[i + 1] = end
+    return ends, all_ids[:end].copy(), all_scores[:end].copy()
 
 
 @kernel

@@ -10,6 +10,8 @@ from longtail.kernels import kernel
 from longtail.shortlist.candidates import Candidates, by_blocks
 from longtail.shortlist.selection import by_id, offer
 
+ALL = np.iinfo(np.int64).max
+
 
 class Game:
     """The graph, ready to spread the scores of clusters or labels to those that go with them.
@@ -41,14 +43,13 @@ class Game:
         """
         if not 0 <= mix <= 1:
             raise UsageError(f"mix must be between 0 and 1, not {mix}")
-        if len(candidates.ids) and candidates.ids.max() >= len(self._source_ptr) - 1:
-            raise UsageError(
-                f"candidate {candidates.ids.max()} is not in the graph of {len(self._source_ptr) - 1} nodes"
-            )
-        size = np.iinfo(np.int64).max if keep is None else keep
+        highest = candidates.ids.max(initial=-1)
+        if highest >= len(self._source_ptr) - 1:
+            raise UsageError(f"candidate {highest} is not in the graph of {len(self._source_ptr) - 1} nodes")
+        size = ALL if keep is None else keep
         return by_blocks(
             len(candidates),
-            lambda a, b: Candidates.from_counts(
+            lambda a, b: Candidates(
                 *_spread(
                     candidates.indptr[a : b + 1],
                     candidates.ids,
@@ -101,7 +102,7 @@ def _spread(
         table_size *= 2
     table = np.empty(table_size, np.int32)
     met_ids, met_scores = np.empty(most, np.int32), np.empty(most, np.float32)
-    counts = np.zeros(n, np.int64)
+    ends = np.zeros(n + 1, np.int64)
     out_ids, out_scores = np.empty(room, np.int32), np.empty(room, np.float32)
     end = 0
     for i in range(n):
@@ -129,6 +130,6 @@ def _spread(
             for p in range(met):
                 count = offer(best_ids, best_scores, count, met_ids[p], met_scores[p])
         by_id(best_ids, best_scores, kept)
-        counts[i] = kept
         end += kept
-    return counts, out_ids[:end], out_scores[:end]
+        ends[i + 1] = end
+    return ends, out_ids[:end], out_scores[:end]

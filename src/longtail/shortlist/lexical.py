@@ -33,6 +33,9 @@ class LexicalIndex:
         self._label_ptr = np.arange(rows.shape[0] + 1) if label_ptr is None else label_ptr
         if self._label_ptr[0] != 0 or self._label_ptr[-1] != rows.shape[0]:
             raise UsageError(f"the labels have {self._label_ptr[-1]} rows, but there are {rows.shape[0]}")
+        self._label_of = np.repeat(
+            np.arange(len(self._label_ptr) - 1, dtype=np.int32), np.diff(self._label_ptr)
+        )
         self._row_ptr, self._features, self._weights = _parts(rows)
         # Row by row, the transpose holds the rows that have a feature.
         self._posting_ptr, self._posting_rows, self._posting_weights = _parts(csr_array(rows.T))
@@ -47,7 +50,7 @@ class LexicalIndex:
         def search(a: int, b: int) -> Candidates:
             if not hasattr(self._scratch, "sums"):
                 self._scratch.sums = np.zeros(self.shape[0], np.float32)
-            return Candidates.from_counts(
+            return Candidates(
                 *_search(
                     indptr[a : b + 1],
                     indices,
@@ -56,6 +59,7 @@ class LexicalIndex:
                     self._posting_rows,
                     self._posting_weights,
                     self._label_ptr,
+                    self._label_of,
                     size,
                     self._scratch.sums,
                 )
@@ -164,13 +168,14 @@ def _search(
     posting_rows: np.ndarray,
     posting_weights: np.ndarray,
     label_ptr: np.ndarray,
+    label_of: np.ndarray,
     size: int,
     sums: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """``sums`` [R] is scratch of zeros and is left as zeros."""
     n, n_labels = len(indptr) - 1, len(label_ptr) - 1
     size = min(size, n_labels)
-    counts = np.zeros(n, np.int64)
+    ends = np.zeros(n + 1, np.int64)
     out_ids, out_scores = np.empty(n * size, np.int32), np.empty(n * size, np.float32)
     end = 0
     for i in range(n):
@@ -179,17 +184,21 @@ def _search(
             for q in range(posting_ptr[indices[p]], posting_ptr[indices[p] + 1]):
                 sums[posting_rows[q]] += value * posting_weights[q]
         ids, scores, count = out_ids[end : end + size], out_scores[end : end + size], 0
-        bound = np.float32(0)
-        for label in range(n_labels):
-            best = np.float32(0)
-            for row in range(label_ptr[label], label_ptr[label + 1]):
+        bound, row = np.float32(0), 0
+        while row < len(sums):
+            # Nearly all rows end here.
+            if sums[row] <= bound:
+                row += 1
+                continue
+            label, best = label_of[row], np.float32(0)
+            while row < label_ptr[label + 1]:
                 best = max(best, sums[row])
-            if best > bound:
-                count = offer(ids, scores, count, label, best)
-                if count == size:
-                    bound = scores[0]
+                row += 1
+            count = offer(ids, scores, count, label, best)
+            if count == size:
+                bound = scores[0]
         sums[:] = 0
         by_id(ids, scores, count)
-        counts[i] = count
         end += count
-    return counts, out_ids[:end].copy(), out_scores[:end].copy()
+        ends[i + 1] = end
+    return ends, out_ids[:end].copy(), out_scores[:end].copy()

@@ -52,7 +52,7 @@ class MetaShortlist:
         """
         return by_blocks(
             len(clusters),
-            lambda a, b: Candidates.from_counts(
+            lambda a, b: Candidates(
                 *_expand(
                     clusters.indptr[a : b + 1], clusters.ids, clusters.scores, self.member_ptr, self.members
                 )
@@ -82,7 +82,7 @@ class ClusterSearch:
         x = np.ascontiguousarray(x, np.float32)
         return by_blocks(
             len(x),
-            lambda a, b: Candidates.from_counts(
+            lambda a, b: Candidates(
                 *_search(x[a:b], self.classifiers, self._rounded, self._step, self._error, size)
             ),
         )
@@ -120,7 +120,7 @@ def _search(
     n, dimensions = x.shape
     n_rows = len(matrix)
     size = min(size, n_rows)
-    counts = np.zeros(n, np.int64)
+    ends = np.zeros(n + 1, np.int64)
     out_ids, out_scores = np.empty(n * size, np.int32), np.empty(n * size, np.float32)
     vectors = np.zeros((_TOGETHER, rounded.shape[1]), np.float32)
     lengths = np.zeros(_TOGETHER, np.float32)
@@ -158,6 +158,7 @@ def _search(
                         bound = lowest[t, 0] if n_lowest[t] == size else np.float32(-np.inf)
         for t in range(together):
             if lengths[t] == 0:
+                ends[first + t + 1] = end
                 continue
             ids, scores, count = out_ids[end : end + size], out_scores[end : end + size], 0
             for p in range(n_possible[t]):
@@ -165,9 +166,9 @@ def _search(
                     m = possible[t, p]
                     count = offer(ids, scores, count, m, dot(x[first + t], matrix[m]))
             by_id(ids, scores, count)
-            counts[first + t] = count
             end += count
-    return counts, out_ids[:end], out_scores[:end]
+            ends[first + t + 1] = end
+    return ends, out_ids[:end], out_scores[:end]
 
 
 @kernel(fastmath=SUMS)
@@ -204,7 +205,7 @@ def _expand(
     most = 0
     for p in range(indptr[0], indptr[n]):
         most += member_ptr[clusters[p] + 1] - member_ptr[clusters[p]]
-    counts = np.zeros(n, np.int64)
+    ends = np.zeros(n + 1, np.int64)
     labels, label_scores = np.empty(most, np.int32), np.empty(most, np.float32)
     end = 0
     for i in range(n):
@@ -220,5 +221,5 @@ def _expand(
             else:
                 labels[end], label_scores[end] = labels[p], label_scores[p]
                 end += 1
-        counts[i] = end - start
-    return counts, labels[:end], label_scores[:end]
+        ends[i + 1] = end
+    return ends, labels[:end], label_scores[:end]

@@ -1,9 +1,10 @@
-"""A sparse matrix of a model folder: CSR rows as declared arrays."""
+"""Sparse matrices: CSR rows of a model folder as declared arrays, and matrices of arrays known to be sound."""
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -31,3 +32,23 @@ class SparseRows(ArraySet):
     def matrix(self, n_columns: int) -> csr_array:
         """The matrix [rows, n_columns]."""
         return csr_array((self.data, self.indices, self.indptr), shape=(len(self.indptr) - 1, n_columns))
+
+
+def has_entries(matrix: csr_array) -> np.ndarray:
+    """Whether each row has an entry, bool [rows]."""
+    found: np.ndarray = matrix.indptr[1:] > matrix.indptr[:-1]
+    return found
+
+
+_EMPTY: Any = csr_array((1, 1), dtype=np.float32)
+
+
+def sorted_csr(
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]
+) -> csr_array:
+    """A matrix of rows with rising columns, without the checks of scipy, which take longer than a short text."""
+    matrix: csr_array = copy.copy(_EMPTY)
+    matrix._shape = shape
+    matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
+    matrix.has_sorted_indices = matrix.has_canonical_format = True
+    return matrix

@@ -39,7 +39,7 @@ class CharGroup:
     def number(self, tokens: Tokens, *, grow: bool) -> NumberedWords:
         """The different words of the documents and their known n-grams; ``grow`` makes new n-grams known."""
         which, words = distinct_words(tokens)
-        spans, indptr = self._runs_of(words)
+        spans, indptr = _spans_of_ngrams(words, *self.lengths)
         ngrams = self.lexicon.add(spans) if grow else self.lexicon.find(spans)
         return NumberedWords(tokens.indptr, which, indptr, ngrams)
 
@@ -87,10 +87,12 @@ class CharGroup:
     def _by_column(self) -> np.ndarray:
         return self.weights.terms_by_column()
 
-    def _runs_of(self, words: Spans) -> tuple[Spans, np.ndarray]:
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """The shortest and the longest n-gram."""
         ngrams = self.config.char_ngrams
         assert isinstance(ngrams, tuple), "auto is decided before a group is made"
-        return _spans_of_ngrams(words, *ngrams)
+        return ngrams
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What has to be saved."""
@@ -105,14 +107,14 @@ class CharGroup:
 
 
 def _spans_of_ngrams(words: Spans, shortest: int, longest: int) -> tuple[Spans, np.ndarray]:
-    padded, starts, lengths, hashes, indptr = _ngrams(
+    padded, starts, lengths, hashes, indptr = ngrams_of_words(
         words.codes, words.starts, words.lengths, shortest, longest
     )
     return Spans(padded, starts, lengths, hashes), indptr
 
 
 @kernel
-def _ngrams(
+def ngrams_of_words(
     codes: np.ndarray, word_starts: np.ndarray, word_lengths: np.ndarray, shortest: int, longest: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The n-grams of each word between two spaces; a word shorter than an n-gram is one n-gram, counted once."""

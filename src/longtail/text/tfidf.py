@@ -16,6 +16,7 @@ from longtail.config import from_dict, to_dict
 from longtail.errors import ModelIntegrityError, NotFittedError, UsageError
 from longtail.storage import read_arrays, read_json, write_arrays, write_json
 from longtail.storage.checks import of_file
+from longtail.storage.sparse import sorted_csr
 from longtail.text.char_ngrams import CharGroup
 from longtail.text.codepoints import encode_one, waves
 from longtail.text.config import TextConfig
@@ -70,10 +71,9 @@ class TfidfFeatures:
         """The rows of texts: a ``csr_array`` of float32 with sorted columns; unknown terms are left out."""
         self._check_fitted()
         texts = _checked(texts)
-        if len(texts) == 1 and self._single is not None and len(texts[0]) <= SINGLE_CHARACTERS:
-            columns, data = self.row(texts[0])
-            indptr = np.array([0, len(data)], np.int32)
-            return csr_array((data, columns, indptr), shape=(1, self.n_columns))
+        row = self._short(texts[0]) if len(texts) == 1 else None
+        if row is not None:
+            return sorted_csr(row[1], row[0], np.array([0, len(row[0])], np.int32), (1, self.n_columns))
 
         def rows_of(part: slice) -> csr_array:
             tokens = self._tokens(texts[part])
@@ -87,12 +87,19 @@ class TfidfFeatures:
     def row(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         """The columns and the weights of one text, for those who need no matrix around them."""
         self._check_fitted()
-        if self._single is None or len(text) > SINGLE_CHARACTERS:
-            one = self.transform([text])
-            return one.indices, one.data
+        row = self._short(text)
+        if row is not None:
+            return row
+        one = self.transform([text])
+        return one.indices, one.data
+
+    def _short(self, text: str) -> tuple[np.ndarray, np.ndarray] | None:
+        """The row of a short text whose words can all be looked up; None: it takes the way of many texts."""
+        if len(text) > SINGLE_CHARACTERS:
+            return None
         codes = encode_one(text, lowercase=self.config.lowercase, nfkc=self.config.nfkc)
-        columns, data = single_row(codes, *self._single)
-        return columns, data
+        complete, columns, data = single_row(codes, *self._single)
+        return (columns, data) if complete else None
 
     @property
     def n_columns(self) -> int:
@@ -206,16 +213,9 @@ class TfidfFeatures:
             raise NotFittedError("the text features have not been fitted or loaded yet: call fit first")
 
     @cached_property
-    def _single(self) -> tuple[Any, ...] | None:
-        """The arguments of the short way for one text, which plain words and their n-grams can take."""
-        group = self._groups[0]
-        if len(self._groups) > 1 or self.config.stem is not None or not isinstance(group, TermGroup):
-            return None
-        if not isinstance(group.tokens, Words):
-            return None
-        return single_arguments(
-            group.tokens.lexicon, group.ngrams, group.weights, self.config.min_token_length
-        )
+    def _single(self) -> tuple[Any, ...]:
+        """The arguments of the short way for one text."""
+        return single_arguments(self._groups, self.config)
 
 
 def _checked(texts: Sequence[str]) -> Sequence[str]:

@@ -96,14 +96,19 @@ def test_ranks_are_those_of_a_stable_sort(rows: list[dict[int, float]]) -> None:
     lists = [sorted(row.items()) for row in rows]
     candidates = candidates_of(*([label for label, _ in row] for row in lists))
     candidates = candidates.with_scores(np.array([score for row in lists for _, score in row]))
-    found = reciprocal_ranks(candidates)
-    assert (found.ids == candidates.ids).all()
+    found = reciprocal_ranks(candidates, candidates)
     expected = []
     for row in lists:
         # Of equal scores the lower label has the better rank.
         order = sorted(row, key=lambda pair: -pair[1])
         expected += [1 / (1 + order.index(pair)) for pair in row]
-    np.testing.assert_allclose(found.scores, np.array(expected, np.float32), rtol=1e-6)
+    np.testing.assert_allclose(found, np.array(expected, np.float32), rtol=1e-6)
+
+
+def test_what_a_shortlist_does_not_have_has_no_rank() -> None:
+    shortlist = candidates_of([1, 4], [2], []).with_scores(np.array([0.2, 0.7, 0.5]))
+    found = reciprocal_ranks(candidates_of([0, 1, 4, 9], [], [2]), shortlist)
+    assert found.tolist() == [0, 0.5, 1, 0, 0]
 
 
 # --- labels that came after training -----------------------------------------------------------------------

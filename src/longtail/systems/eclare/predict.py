@@ -20,6 +20,7 @@ from longtail.shortlist.game import Game
 from longtail.shortlist.meta_shortlist import MetaShortlist
 from longtail.shortlist.scoring import score, score_missing, sigmoid
 from longtail.storage.schema import ArraySet, array
+from longtail.storage.sparse import has_entries
 from longtail.systems.eclare.config import EclareConfig
 
 CANDIDATE_FEATURES = ("classifier", "neighbours", "cluster")
@@ -210,16 +211,18 @@ class Ranked:
         if model.mix_labels > 0:
             smoothed = model.game(candidates.with_scores(sigmoid(raw)), mix=1.0, expand=False).scores
         cluster = candidates.scores_in(self.clusters, fill=0.0)
-        return np.stack(
-            [raw, np.log(np.maximum(smoothed, FLOOR)), np.log(np.maximum(cluster, FLOOR))], axis=1
-        )
+        columns = np.empty((len(raw), 3), np.float32)
+        columns[:, 0] = raw
+        columns[:, 1] = np.log(np.maximum(smoothed, FLOOR))
+        columns[:, 2] = np.log(np.maximum(cluster, FLOOR))
+        return columns
 
 
 class Encoded(EncodedDocuments):
     """A batch of documents as one or several models rank it."""
 
     def __init__(self, X: csr_array, models: Sequence[Predictor]) -> None:
-        self.readable = np.diff(X.indptr) > 0
+        self.readable = has_entries(X)
         self.ranked = [model(X) for model in models]
 
     @cached_property

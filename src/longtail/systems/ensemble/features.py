@@ -39,8 +39,7 @@ class Gathered:
         columns = []
         for documents, shortlist in zip(self.encoded, self.shortlists, strict=True):
             columns.append(documents.features(candidates))
-            # A member that did not propose the candidate gives 0: reciprocal rank and missing flag in one.
-            columns.append(candidates.scores_in(reciprocal_ranks(shortlist), 0.0)[:, None])
+            columns.append(reciprocal_ranks(candidates, shortlist)[:, None])
         return np.concatenate(columns, axis=1)
 
 
@@ -82,20 +81,45 @@ def feature_names(members: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     return [f"{member}.{column}" for member, columns in members for column in (*columns, "reciprocal_rank")]
 
 
-def reciprocal_ranks(candidates: Candidates) -> Candidates:
-    """The candidates with 1 / rank in their document as score (rank 1 is the highest score)."""
-    out = np.empty(len(candidates.ids), np.float32)
+def reciprocal_ranks(candidates: Candidates, shortlist: Candidates) -> np.ndarray:
+    """1 / rank of each candidate in a shortlist (rank 1 is the highest score), 0 where it is not in it [entries].
+
+    So it is rank and missing flag in one.
+    """
+    out = np.zeros(len(candidates.ids), np.float32)
     over_blocks(
-        len(candidates), lambda a, b: _reciprocal_ranks(candidates.indptr[a : b + 1], candidates.scores, out)
+        len(candidates),
+        lambda a, b: _reciprocal_ranks(
+            candidates.indptr[a : b + 1],
+            candidates.ids,
+            shortlist.indptr[a : b + 1],
+            shortlist.ids,
+            shortlist.scores,
+            out,
+        ),
     )
-    return candidates.with_scores(out)
+    return out
 
 
 @kernel
-def _reciprocal_ranks(indptr: np.ndarray, scores: np.ndarray, out: np.ndarray) -> None:
+def _reciprocal_ranks(
+    indptr: np.ndarray,
+    ids: np.ndarray,
+    there_ptr: np.ndarray,
+    there_ids: np.ndarray,
+    there_scores: np.ndarray,
+    out: np.ndarray,
+) -> None:
     for i in range(len(indptr) - 1):
-        start, stop = indptr[i], indptr[i + 1]
+        first, last = there_ptr[i], there_ptr[i + 1]
+        rank = np.empty(last - first, np.int64)
         # Stable, so that of equal scores the lower label has the better rank.
-        order = np.argsort(-scores[start:stop], kind="mergesort")
-        for rank in range(stop - start):
-            out[start + order[rank]] = np.float32(1) / np.float32(rank + 1)
+        order = np.argsort(-there_scores[first:last], kind="mergesort")
+        for place in range(last - first):
+            rank[order[place]] = place + 1
+        q = first
+        for p in range(indptr[i], indptr[i + 1]):
+            while q < last and there_ids[q] < ids[p]:
+                q += 1
+            if q < last and there_ids[q] == ids[p]:
+                out[p] = np.float32(1) / np.float32(rank[q - first])

@@ -55,7 +55,10 @@ class Encoded(EncodedDocuments):
     ) -> None:
         self.rerankers, self.group, self.fallback = rerankers, group, fallback
         self.gathered = Gathered.of(encoded, candidates)
-        self.unreadable = ~np.any([documents.readable for documents in encoded], axis=0)
+        readable = encoded[0].readable
+        for documents in encoded[1:]:
+            readable = readable | documents.readable
+        self.unreadable = ~readable
         # With the fallback, every document has an answer.
         self.readable = np.ones(len(self.unreadable), bool)
         self.revealed = revealed

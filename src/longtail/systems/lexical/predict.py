@@ -12,6 +12,7 @@ from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.shortlist.candidates import Candidates
 from longtail.shortlist.lexical import LexicalIndex
 from longtail.storage.schema import ArraySet, array
+from longtail.storage.sparse import has_entries
 from longtail.text.tfidf import TfidfFeatures
 
 
@@ -56,7 +57,7 @@ class LexicalDocuments(EncodedDocuments):
 
     def __init__(self, index: LexicalIndex, X: csr_array) -> None:
         self.index, self.X = index, X
-        self.readable = np.diff(X.indptr) > 0
+        self.readable = has_entries(X)
 
     def shortlist(self, size: int) -> Candidates:
         """The labels that share a term with a document, those of highest cosine."""

@@ -14,7 +14,7 @@ from longtail.shortlist.tree_average import average_answers
 from longtail.shortlist.tree_search import TreeSearch
 from longtail.shortlist.tree_weights import TreeWeights
 from longtail.storage.schema import array
-from longtail.storage.sparse import SparseRows
+from longtail.storage.sparse import SparseRows, has_entries
 from longtail.systems.linear.config import LinearConfig
 
 DEPTH = 50
@@ -58,7 +58,7 @@ class LinearPredictor:
             found.append((labels, np.exp(scores)))
         size = min(size, depth * len(found))
         labels, scores = found[0] if len(found) == 1 else average_answers(found, size, self.n_labels)
-        labels[np.diff(X.indptr) == 0] = -1
+        labels[~has_entries(X)] = -1
         return Candidates.from_padded(labels, scores)
 
 
@@ -67,7 +67,7 @@ class LinearDocuments(EncodedDocuments):
 
     def __init__(self, predictor: LinearPredictor, X: csr_array) -> None:
         self.predictor, self.X = predictor, X
-        self.readable = np.diff(X.indptr) > 0
+        self.readable = has_entries(X)
         self._size = 0
 
     def shortlist(self, size: int) -> Candidates:
@@ -79,4 +79,6 @@ class LinearDocuments(EncodedDocuments):
     def features(self, candidates: Candidates) -> np.ndarray:
         """``log_score`` and ``score``: those of the best ``DEPTH`` labels, the floor for all others."""
         scores = np.maximum(candidates.scores_in(self.shortlist(DEPTH), float(FLOOR)), FLOOR)
-        return np.stack([np.log(scores), scores], axis=1)
+        columns = np.empty((len(scores), 2), np.float32)
+        columns[:, 0], columns[:, 1] = np.log(scores), scores
+        return columns
