@@ -1,16 +1,19 @@
 """Ensembles and their members on test documents: python -m benchmarks.ensembles --data DIR --members NAMES.
 
 Members are trained once per seed and kept below ``--work``; every ensemble combines them with a re-ranker fitted on
-the validation part, as ``longtail combine`` does. Settings are the defaults: nothing is chosen on test documents.
+the validation part, as ``longtail combine`` does. Settings are the defaults unless ``--set`` says otherwise. They
+are chosen with ``--on valid``: the re-ranker is fitted on one half of the validation documents and everything is
+measured on the other half.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,7 @@ from benchmarks.machine import code, machine
 from longtail import threads
 from longtail.config import parse_overrides
 from longtail.data import read_folder
+from longtail.systems import REGISTRY
 from longtail.systems.base import System
 from longtail.systems.ensemble.config import EnsembleConfig
 from longtail.systems.ensemble.members import create_members
@@ -32,20 +36,22 @@ ROOT = Path(__file__).parents[1]
 
 
 def member(
-    name: str, seed: int, data: dict[str, Dataset], fields: Sequence[str], work: Path, assigned: list[str]
-) -> System:
-    """A trained member, from ``work`` if it is there."""
-    folder = work / f"{name}-{seed}"
+    name: str, seed: int, data: dict[str, Dataset], fields: Sequence[str], work: Path, own: Mapping[str, Any]
+) -> tuple[System, Path]:
+    """A trained member, from ``work`` if it is there, and where its cost is noted."""
+    marked = f"{name}-{seed}"
+    if own:
+        marked += f"-{hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[:8]}"
+    folder, cost = work / marked, work / f"{marked}.json"
     if not folder.exists():
-        own = {name: parse_overrides(assigned).get(name, {})}
-        config = EnsembleConfig(members=(name,), fields=tuple(fields), seed=seed, settings=own)
+        config = EnsembleConfig(members=(name,), fields=tuple(fields), seed=seed, settings={name: own})
         model = create_members(config)[0].system
         start, cpu = time.perf_counter(), time.process_time()
         model.fit(data["train"], valid=data["valid"] if model.capabilities.validation else None)
         spent = {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - cpu}
         model.save(folder)
-        (work / f"{name}-{seed}.json").write_text(json.dumps(spent), encoding="utf-8")
-    return longtail.load(folder)
+        cost.write_text(json.dumps(spent), encoding="utf-8")
+    return longtail.load(folder), cost
 
 
 def measured(model: System, test: Dataset) -> dict[str, Any]:
@@ -54,27 +60,42 @@ def measured(model: System, test: Dataset) -> dict[str, Any]:
     return {name: round(report.metrics[name]["value"], 3) for name in METRICS}
 
 
+def halves(valid: Dataset, seed: int) -> tuple[Dataset, Dataset]:
+    """The validation documents in two halves: for the re-ranker, and for measuring."""
+    order = np.random.default_rng(seed).permutation(len(valid))
+    middle = len(order) // 2
+    return valid.take(np.sort(order[:middle])), valid.take(np.sort(order[middle:]))
+
+
 def run(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     """One row per ensemble (and member) and seed, each printed as soon as it is known."""
     fields = arguments.fields.split(",")
     data = dict(read_folder(arguments.data, parts=("train", "valid", "test")))
+    given = parse_overrides(arguments.set)
+    of_members = {name: table for name, table in given.items() if name in REGISTRY}
+    of_ensemble = {name: value for name, value in given.items() if name not in REGISTRY}
     ensembles = [names.split(",") for names in arguments.members]
     singles = sorted({name for names in ensembles for name in names}) if arguments.each else []
     work = Path(arguments.work) / f"{Path(arguments.data).name}-{'-'.join(fields)}"
     work.mkdir(parents=True, exist_ok=True)
     rows: list[dict[str, Any]] = []
     for seed in arguments.seeds:
+        fitted_on, measured_on = data["valid"], data["test"]
+        if arguments.on == "valid":
+            fitted_on, measured_on = halves(data["valid"], seed)
         for names in [*([name] for name in singles), *ensembles]:
-            models = [member(name, seed, data, fields, work, arguments.set) for name in names]
-            model = models[0]
+            found = [member(name, seed, data, fields, work, of_members.get(name, {})) for name in names]
+            model = found[0][0]
             if len(names) > 1:
-                model = Ensemble.combine(models, data["valid"], fields=tuple(fields), seed=seed)
-            row = {"members": names, "seed": seed, "metrics": measured(model, data["test"])}
-            for name in names:
-                spent = work / f"{name}-{seed}.json"
-                if spent.exists():
-                    row.setdefault("cpu_seconds", {})[name] = json.loads(spent.read_text())["cpu_seconds"]
-            rows.append(row)
+                models = [system for system, _ in found]
+                model = Ensemble.combine(models, fitted_on, fields=tuple(fields), seed=seed, **of_ensemble)
+            row = {"members": names, "seed": seed, "metrics": measured(model, measured_on)}
+            costs = {
+                name: json.loads(cost.read_text())["cpu_seconds"]
+                for name, (_, cost) in zip(names, found, strict=True)
+                if cost.exists()
+            }
+            rows.append({**row, "cpu_seconds": costs} if costs else row)
             print(line("+".join(names), str(seed), row["metrics"]), flush=True)
     return rows
 
@@ -106,7 +127,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", default="0", type=lambda text: [int(seed) for seed in text.split(",")])
     parser.add_argument("--each", action="store_true", help="measure every member alone too")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="MEMBER.KEY=VALUE", help="a member's setting"
+        "--set",
+        action="append",
+        default=[],
+        metavar="[MEMBER.]KEY=VALUE",
+        help="a setting of a member or of the ensembles",
+    )
+    parser.add_argument(
+        "--on", choices=("test", "valid"), default="test", help="valid: for choosing settings"
     )
     parser.add_argument("--threads", type=int, default=None)
     parser.add_argument(

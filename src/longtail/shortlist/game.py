@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -29,6 +31,7 @@ class Game:
         self._source_ptr = by_source.indptr.astype(np.int64)
         self._targets = by_source.indices.astype(np.int32, copy=False)
         self._weights = by_source.data.astype(np.float32, copy=False)
+        self._scratch = threading.local()
 
     def __call__(
         self, candidates: Candidates, *, mix: float, keep: int | None = None, expand: bool = True
@@ -47,9 +50,11 @@ class Game:
         if highest >= len(self._source_ptr) - 1:
             raise UsageError(f"candidate {highest} is not in the graph of {len(self._source_ptr) - 1} nodes")
         size = ALL if keep is None else keep
-        return by_blocks(
-            len(candidates),
-            lambda a, b: Candidates(
+
+        def spread(a: int, b: int) -> Candidates:
+            if not hasattr(self._scratch, "place"):
+                self._scratch.place = np.full(len(self._source_ptr) - 1, -1, np.int32)
+            return Candidates(
                 *_spread(
                     candidates.indptr[a : b + 1],
                     candidates.ids,
@@ -60,19 +65,11 @@ class Game:
                     np.float32(mix),
                     size,
                     expand,
+                    self._scratch.place,
                 )
-            ),
-        )
+            )
 
-
-@kernel
-def _place(table: np.ndarray, ids: np.ndarray, wanted: int) -> int:
-    """Where ``wanted`` is in the hash table, or the free place where it would be."""
-    mask = len(table) - 1
-    at = (wanted * 0x9E3779B1) & mask
-    while table[at] >= 0 and ids[table[at]] != wanted:
-        at = (at + 1) & mask
-    return at
+        return by_blocks(len(candidates), spread)
 
 
 @kernel
@@ -86,10 +83,10 @@ def _spread(
     mix: np.float32,
     size: int,
     expand: bool,
+    place: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """``place`` [nodes] is scratch of -1 and is left so: the number of a node among those met."""
     n = len(indptr) - 1
-    # A document reaches few nodes of many: they are numbered as they are met, and a hash table (a power of two,
-    # at most half full) knows the number of each.
     reach = np.zeros(n, np.int64)
     room = 0
     for i in range(n):
@@ -97,31 +94,28 @@ def _spread(
             reach[i] += 1 + (source_ptr[ids[p] + 1] - source_ptr[ids[p]] if expand else 0)
         room += min(reach[i], size)
     most = reach.max() if n else 0
-    table_size = 2
-    while table_size < 2 * most:
-        table_size *= 2
-    table = np.empty(table_size, np.int32)
     met_ids, met_scores = np.empty(most, np.int32), np.empty(most, np.float32)
     ends = np.zeros(n + 1, np.int64)
     out_ids, out_scores = np.empty(room, np.int32), np.empty(room, np.float32)
     end = 0
     for i in range(n):
-        table[:] = -1
         met = 0
         for p in range(indptr[i], indptr[i + 1]):
-            table[_place(table, met_ids, ids[p])] = met
+            place[ids[p]] = met
             met_ids[met], met_scores[met] = ids[p], (np.float32(1) - mix) * scores[p]
             met += 1
         for p in range(indptr[i], indptr[i + 1]):
             handed = mix * scores[p]
             for q in range(source_ptr[ids[p]], source_ptr[ids[p] + 1]):
-                at = _place(table, met_ids, targets[q])
-                if table[at] >= 0:
-                    met_scores[table[at]] += handed * weights[q]
+                at = place[targets[q]]
+                if at >= 0:
+                    met_scores[at] += handed * weights[q]
                 elif expand:
-                    table[at] = met
+                    place[targets[q]] = met
                     met_ids[met], met_scores[met] = targets[q], handed * weights[q]
                     met += 1
+        for p in range(met):
+            place[met_ids[p]] = -1
         kept = min(met, size)
         best_ids, best_scores, count = out_ids[end : end + kept], out_scores[end : end + kept], 0
         if kept == met:

@@ -36,18 +36,34 @@ def score_missing(
     Shapes:
         x float32 [n, D], classifiers float32 [L, D]
     """
-    found = candidates.scores_in(scored, fill=np.nan)
-    missing = np.isnan(found)
-    if missing.any():
-        rest = candidates.where(missing)
-        found[missing] = score(x, rest, classifiers).scores + np.float32(bias)
-    return found
+    if not len(x) == len(candidates) == len(scored):
+        raise UsageError(
+            f"{len(x)} embeddings, candidates of {len(candidates)} and of {len(scored)} documents"
+        )
+    out = np.empty(len(candidates.ids), np.float32)
+    over_blocks(
+        len(x),
+        lambda a, b: _score_missing(
+            x[a:b],
+            candidates.indptr[a : b + 1],
+            candidates.ids,
+            scored.indptr[a : b + 1],
+            scored.ids,
+            scored.scores,
+            classifiers,
+            np.float32(bias),
+            out,
+        ),
+    )
+    return out
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
     """1 / (1 + exp(-x)) without overflow; low values keep their order, as they are not rounded to 0."""
-    small = np.exp(-np.abs(x))
-    return np.asarray(np.where(x >= 0, 1, small) / (1 + small), np.float32)
+    x = np.asarray(x, np.float32)
+    out = np.empty(x.shape, np.float32)
+    _sigmoid(x.ravel(), out.reshape(-1))
+    return out
 
 
 def softmax(candidates: Candidates) -> Candidates:
@@ -80,3 +96,34 @@ def _score(
     for i in range(len(x)):
         for p in range(indptr[i], indptr[i + 1]):
             out[p] = dot(x[i], classifiers[ids[p]])
+
+
+@kernel
+def _score_missing(
+    x: np.ndarray,
+    indptr: np.ndarray,
+    ids: np.ndarray,
+    there_ptr: np.ndarray,
+    there_ids: np.ndarray,
+    there_scores: np.ndarray,
+    classifiers: np.ndarray,
+    bias: np.float32,
+    out: np.ndarray,
+) -> None:
+    for i in range(len(x)):
+        q, last = there_ptr[i], there_ptr[i + 1]
+        for p in range(indptr[i], indptr[i + 1]):
+            while q < last and there_ids[q] < ids[p]:
+                q += 1
+            if q < last and there_ids[q] == ids[p]:
+                out[p] = there_scores[q]
+            else:
+                out[p] = dot(x[i], classifiers[ids[p]]) + bias
+
+
+@kernel
+def _sigmoid(x: np.ndarray, out: np.ndarray) -> None:
+    one = np.float32(1)
+    for p in range(len(x)):
+        small = np.exp(-abs(x[p]))
+        out[p] = (one if x[p] >= 0 else small) / (one + small)

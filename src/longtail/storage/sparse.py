@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -47,8 +47,8 @@ def sorted_csr(
     data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]
 ) -> csr_array:
     """A matrix of rows with rising columns, without the checks of scipy, which take longer than a short text."""
-    matrix: csr_array = copy.copy(_EMPTY)
+    matrix = copy.copy(_EMPTY)
     matrix._shape = shape
     matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
     matrix.has_sorted_indices = matrix.has_canonical_format = True
-    return matrix
+    return cast(csr_array, matrix)

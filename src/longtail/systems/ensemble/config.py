@@ -19,9 +19,9 @@ class RerankerConfig:
 
     balance: float = 0.6
     """Weight of rare labels in the loss: 0 every positive counts alike, 1 by its inverse propensity."""
-    hidden: int = 16
+    hidden: int = 32
     """Hidden units; 0: a linear model. With fewer than 500 validation documents it is always linear."""
-    documents: int = 3000
+    documents: int = 10_000
     """Validation documents that it is fitted on at most."""
     subsets: bool = True
     """Also fit re-rankers for smaller sets of members, so that slow members can be dropped in prediction."""
