@@ -70,7 +70,7 @@ class ClassifierConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ShortlistConfig:
-    """Which labels are ranked: those of the best clusters."""
+    """Which labels are ranked: those of the best clusters, and those of the nearest classifiers."""
 
     exact_below: int = 2000
     """With fewer labels than this, every label is ranked."""
@@ -83,9 +83,13 @@ class ShortlistConfig:
     paper: graph."""
     beam: int = 30
     """Clusters of a document's shortlist. paper: 30 or 50."""
+    nearest: int = 100
+    """Labels of highest classifier score among all labels that are ranked besides: an exact search over copies of
+    the classifiers in 8 bits. 0: those of the clusters alone. paper: 0."""
 
     def __post_init__(self) -> None:
         at_least_one(self, "beam", "labels_per_cluster")
+        at_least_zero(self, "nearest")
         if self.clusters is not None and (self.clusters < 2 or self.clusters & (self.clusters - 1)):
             raise ConfigError(f"'clusters' must be a power of two, 2 at least, not {self.clusters}")
 
@@ -181,6 +185,7 @@ class EclareConfig(SystemConfig):
         "negatives.source",
         "negatives.hard",
         "shortlist.beam",
+        "shortlist.nearest",
         "shortlist.labels_per_cluster",
         "graph.kind",
         "tail_weight",

@@ -17,7 +17,7 @@ from longtail.shortlist.candidate_features import FLOOR, EncodedDocuments
 from longtail.shortlist.candidates import Candidates, mean_of
 from longtail.shortlist.embedding import Embedding
 from longtail.shortlist.game import Game
-from longtail.shortlist.meta_shortlist import MetaShortlist
+from longtail.shortlist.meta_shortlist import ClusterSearch, MetaShortlist
 from longtail.shortlist.scoring import score, score_missing, sigmoid
 from longtail.storage.schema import ArraySet, array
 from longtail.storage.sparse import has_entries
@@ -157,6 +157,10 @@ class Predictor:
             tokens = self.embedding.tokens if shared else clusters.tokens
             embedding = Embedding(tokens, clusters.residual)
             self.shortlister = Shortlister(clusters, embedding, config.shortlist.beam)
+        # Without clusters every label is ranked anyway.
+        self.nearest = None
+        if self.shortlister is not None and config.shortlist.nearest > 0:
+            self.nearest = ClusterSearch(weights.classifiers)
 
     def __call__(self, X: csr_array) -> Ranked:
         """Embed documents [n, V] and rank their shortlists."""
@@ -175,8 +179,8 @@ class Ranked:
     """Documents with their shortlist, as one model ranks it.
 
     Attributes:
-        clusters: the shortlist with the probabilities of its clusters.
-        raw: the same with the scores of the classifiers.
+        clusters: the labels of the best clusters with the probabilities of these.
+        raw: the shortlist with the scores of the classifiers.
     """
 
     def __init__(self, model: Predictor, X: csr_array) -> None:
@@ -184,6 +188,8 @@ class Ranked:
         self.embedded = model.embedding(X)
         self.clusters = model.shortlist(X)
         found = score(self.embedded, self.clusters, model.weights.classifiers)
+        if model.nearest is not None:
+            found = found.union(model.nearest.top(self.embedded, model.config.shortlist.nearest))
         self.raw = found.with_scores(found.scores + model.weights.bias)
 
     def scored(self) -> Candidates:
@@ -199,7 +205,7 @@ class Ranked:
             return probability
         if self.model.mix_labels > 0:
             probability = self.model.game(probability, mix=self.model.mix_labels, expand=False)
-        return probability.with_scores(probability.scores * self.clusters.scores)
+        return probability.with_scores(probability.scores * probability.scores_in(self.clusters, 0.0))
 
     def features(self, candidates: Candidates) -> np.ndarray:
         """``CANDIDATE_FEATURES`` of any candidates [entries, 3]."""

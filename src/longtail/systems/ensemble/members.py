@@ -23,9 +23,12 @@ from longtail.training.checkpoint import Checkpoints
 from longtail.types import Dataset, LabelSet
 
 COUNTS_FILE = "label_counts.safetensors"
-MEMBER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {"linear": {"tree": {"trees": 1}}}
+MEMBER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
+    "linear": {"tree": {"trees": 1}},
+    "eclare": {"shortlist": {"nearest": 0}},
+}
 """Defaults of members that differ from those of the system alone. A second tree of ``linear`` doubles its cost and
-adds little beside other members."""
+adds little beside other members; so does the search among all labels of ``eclare``: others propose those labels."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

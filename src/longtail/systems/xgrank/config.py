@@ -74,6 +74,9 @@ class ClusterConfig:
     """With fewer labels than this, size none means 1."""
     beam: int = 32
     """K_c, clusters per document whose labels are ranked. paper: 32."""
+    nearest: int = 100
+    """Labels of highest score among all labels that are ranked besides: an exact search over copies of the label
+    vectors in 8 bits. 0: those of the clusters alone. paper: 0."""
     training_beam: int = 4
     """The same in training; clusters of positive labels are added. paper: 32."""
     clusterings: int = 1
@@ -81,7 +84,7 @@ class ClusterConfig:
 
     def __post_init__(self) -> None:
         at_least_one(self, "beam", "training_beam", "clusterings")
-        at_least_zero(self, "exact_below")
+        at_least_zero(self, "exact_below", "nearest")
         if self.size is not None:
             at_least_one(self, "size")
 

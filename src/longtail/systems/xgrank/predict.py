@@ -39,12 +39,14 @@ class Predictor:
         combine: how scores are normalised.
         calibrator: from margins to probabilities.
         beam: clusters per document and model whose labels are ranked.
+        nearest: labels of highest score that are ranked besides.
     """
 
     models: Sequence[RankingModel]
     combine: Combine
     calibrator: Calibrator
     beam: int
+    nearest: int
 
     def encode(self, store: FeatureStore) -> list[DocumentVectors]:
         """The vectors of the documents, by model."""
@@ -137,11 +139,14 @@ class EncodedTexts(EncodedDocuments):
         return margins(ranked, norms, self.combine)
 
     def _rank_beam(self) -> tuple[Candidates, np.ndarray]:
-        """The labels in the beam of any model, ranked by every model."""
+        """The labels in the beam of any model and those nearest to it, ranked by every model."""
         ranked = [
             model.labels_of(vectors, found)
             for (model, vectors), found in zip(self.models, self.clusters, strict=True)
         ]
+        if self.predictor.nearest:
+            nearest = [model.nearest(vectors, self.predictor.nearest) for model, vectors in self.models]
+            ranked = [found.union(near) for found, near in zip(ranked, nearest, strict=True)]
         if len(ranked) > 1:
             every = union_of(ranked)
             ranked = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -15,7 +16,7 @@ from longtail.blocks.transformer import Transformer
 from longtail.errors import ModelIntegrityError
 from longtail.shortlist.candidates import Candidates
 from longtail.shortlist.cluster_members import best_members, scores_of_clusters
-from longtail.shortlist.meta_shortlist import MetaShortlist
+from longtail.shortlist.meta_shortlist import ClusterSearch, MetaShortlist
 from longtail.shortlist.scoring import score, score_missing
 from longtail.storage import VerifiedFolder, checks, read_arrays, write_arrays
 from longtail.storage.schema import ArraySet, array
@@ -141,6 +142,14 @@ class RankingModel:
         """All labels of these clusters with their ranking scores."""
         assert self.clusters is not None
         return best_members(vectors.ranked, clusters, self.clusters, self.ranker.labels, None)
+
+    def nearest(self, vectors: DocumentVectors, size: int) -> Candidates:
+        """The ``size`` labels of highest ranking score among all."""
+        return self._every_label.top(vectors.ranked, size)
+
+    @cached_property
+    def _every_label(self) -> ClusterSearch:
+        return ClusterSearch(self.ranker.labels)
 
     def all_labels(self, ranked: np.ndarray) -> Candidates:
         """All labels with their ranking scores, for a few documents [n, width]."""

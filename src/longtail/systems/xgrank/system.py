@@ -101,5 +101,7 @@ class Xgrank(System):
         if len({model.clusters is None for model in models}) > 1:
             raise ModelIntegrityError(f"{folder.root}: some models have clusters, others have none")
         calibrator = Calibrator.load(folder.path("calibration.safetensors"))
-        self.predictor_ = Predictor(models, combine, calibrator, self.config.clusters.beam)
+        self.predictor_ = Predictor(
+            models, combine, calibrator, self.config.clusters.beam, self.config.clusters.nearest
+        )
         self.recall_ = recall

@@ -111,7 +111,9 @@ def train(
     names = [name for name in config.encoder.names for _ in range(config.clusters.clusterings)]
     models = [train_model(context, number, name, valid) for number, name in enumerate(names)]
     combine: Combine = "softmax" if config.combine == "auto" else config.combine
-    predictor = Predictor(models, combine, Calibrator.logistic(), config.clusters.beam)
+    predictor = Predictor(
+        models, combine, Calibrator.logistic(), config.clusters.beam, config.clusters.nearest
+    )
     if valid is None:
         return Trained(predictor, {})
     with run.phase("calibration"), torch_threads():
