@@ -61,7 +61,7 @@ def test_the_product_is_that_of_the_paper(
     clustered: Eclare, X: csr_array, clusters: bool, labels: bool, mix: float
 ) -> None:
     game = {"clusters": clusters, "labels": labels, "mix": mix}
-    model = changed(predictor_of(clustered), score="product", game=game, shortlist={"beam": 3})
+    model = changed(predictor_of(clustered), score="product", game=game, shortlist={"beam": 3, "nearest": 0})
     found = model(X).scored().to_csr(LABELS).toarray()
     mixes = {"mix_clusters": mix * clusters, "mix_labels": mix * labels}
     expected = dense_product(model.weights, X, beam=3, **mixes)
@@ -86,7 +86,8 @@ def test_the_classifier_s_score_is_its_softsign_or_with_bce_its_probability(
     which: str, request: pytest.FixtureRequest, X: csr_array
 ) -> None:
     for loss in ("grank", "bce"):
-        model = changed(predictor_of(request.getfixturevalue(which)), score="classifier", rank_loss=loss)
+        trained = predictor_of(request.getfixturevalue(which))
+        model = changed(trained, score="classifier", rank_loss=loss, shortlist={"nearest": 0})
         found = model(X).scored()
         logits = dense_logits(model.weights, X)[found.rows, found.ids]
         softsign = 0.5 + 0.5 * logits / (1 + np.abs(logits))
@@ -96,6 +97,20 @@ def test_the_classifier_s_score_is_its_softsign_or_with_bce_its_probability(
     if which == "clustered":
         p = dense_clusters(model.weights, X, model.config.shortlist.beam, model.mix_clusters)
         assert (stored(found) == (p > 0)).all()
+
+
+def test_the_nearest_labels_are_ranked_beside_those_of_the_clusters(clustered: Eclare, X: csr_array) -> None:
+    settings = {"score": "classifier", "shortlist": {"beam": 1, "nearest": 4}}
+    found = changed(predictor_of(clustered), **settings)(X)
+    logits = dense_logits(found.model.weights, X)
+    assert np.array_equal(found.scored().top_k(4).labels, np.argsort(-logits, axis=1, kind="stable")[:, :4])
+    there = stored(found.raw)
+    assert (there | ~stored(found.clusters)).all()
+    assert (there.sum(axis=1) > stored(found.clusters).sum(axis=1)).any()
+    # By the product, a label outside the clusters has the probability 0.
+    product = changed(predictor_of(clustered), **settings | {"score": "product"})(X).scored()
+    outside = product.scores_in(found.clusters, np.nan)
+    assert (product.scores[np.isnan(outside)] == 0).all()
 
 
 @pytest.mark.parametrize("score", ["classifier", "product"])

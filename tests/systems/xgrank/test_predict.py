@@ -68,7 +68,7 @@ def predictor(request: pytest.FixtureRequest, trained: Xgrank) -> Predictor:
     if "no clusters" in request.param:
         model = without_clusters(model)
     models = [model] * (2 if "two" in request.param else 1)
-    return replace(found, models=models, beam=2)
+    return replace(found, models=models, beam=2, nearest=0)
 
 
 def of(predictor: Predictor, texts: list[str]) -> EncodedTexts:
@@ -89,6 +89,19 @@ def test_scores_do_not_depend_on_the_size(predictor: Predictor, tiny: Parts) -> 
         assert np.array_equal(few.top_k(size).labels, wide.top_k(size).labels)
         assert np.array_equal(few.scores, few.scores_in(wide, np.nan))
     assert ((wide.scores > 0) & (wide.scores < 1)).all()
+
+
+def test_the_nearest_labels_are_ranked_beside_those_of_the_clusters(
+    predictor: Predictor, tiny: Parts
+) -> None:
+    texts = tiny.test.documents.joined()[:9]
+    plain, found = of(predictor, texts), of(replace(predictor, nearest=5), texts)
+    model, vectors = found.models[0]
+    logits = vectors.ranked @ model.ranker.labels.T
+    best = found.shortlist(5).top_k(5).labels
+    for row in range(9):
+        assert set(best[row]) == set(np.argsort(-logits[row])[:5])
+    assert np.isin(plain.shortlist(1000).ids, found.shortlist(1000).ids).all()
 
 
 def test_features_of_any_candidates(predictor: Predictor, tiny: Parts) -> None:
