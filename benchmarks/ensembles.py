@@ -14,7 +14,9 @@ import json
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -54,6 +56,18 @@ def member(
     return longtail.load(folder), cost
 
 
+def alone(model: System) -> System:
+    """The model with the shortlist of the system alone, which members do without."""
+    table = {"eclare": "shortlist", "xgrank": "clusters"}.get(model.name)
+    if table is None:
+        return model
+    nearest = getattr(type(model).Config(), table).nearest
+    model.config = replace(model.config, **{table: replace(getattr(model.config, table), nearest=nearest)})
+    with TemporaryDirectory() as folder:
+        model.save(Path(folder) / "model")
+        return longtail.load(Path(folder) / "model")
+
+
 def measured(model: System, test: Dataset) -> dict[str, Any]:
     """Metrics on test documents, and recall@10 by label frequency."""
     report = model.evaluate(test, k=(1, 3, 5, 10))
@@ -85,8 +99,9 @@ def run(arguments: argparse.Namespace) -> list[dict[str, Any]]:
             fitted_on, measured_on = halves(data["valid"], seed)
         for names in [*([name] for name in singles), *ensembles]:
             found = [member(name, seed, data, fields, work, of_members.get(name, {})) for name in names]
-            model = found[0][0]
-            if len(names) > 1:
+            if len(names) == 1:
+                model = alone(found[0][0])
+            else:
                 models = [system for system, _ in found]
                 model = Ensemble.combine(models, fitted_on, fields=tuple(fields), seed=seed, **of_ensemble)
             row = {"members": names, "seed": seed, "metrics": measured(model, measured_on)}
