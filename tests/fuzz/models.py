@@ -15,6 +15,7 @@ from longtail.systems import load
 from tests.fuzz.values import changed_array, changed_json
 
 ANSWERED, REFUSED = "answered", "refused"
+BYTES = "bytes"
 
 
 def mutate(folder: Path, seed: int) -> str:
@@ -22,10 +23,12 @@ def mutate(folder: Path, seed: int) -> str:
     random = Random(seed)
     files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != MANIFEST]
     files = [path for path in files if path.suffix in (".json", ".jsonl", ".safetensors")]
-    done = []
+    done: list[str] = []
     for _ in range(random.choice((1, 1, 1, 2))):
         path = random.choice([path for path in files for _ in range(_weight(path))])
         done.append(f"{path.relative_to(folder)}: {_change(path, random)}")
+        if done[-1].endswith(BYTES):
+            break  # the file can no longer be read as what it was
     (folder / MANIFEST).unlink(missing_ok=True)
     write_manifest(folder)
     return "; ".join(done)
@@ -74,7 +77,7 @@ def _bytes(path: Path, random: Random) -> str:
     for _ in range(random.choice((1, 1, 3))):
         content[random.randrange(len(content))] = random.randrange(256)
     path.write_bytes(content)
-    return "bytes"
+    return BYTES
 
 
 def _arrays(path: Path, random: Random) -> str:
