@@ -4,12 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo test slow docs lint format clean
+.PHONY: help setup demo test slow fuzz docs lint format clean
 
 help:
 	@echo "make demo    set up, generate data, train, evaluate, show predictions"
 	@echo "make test    set up, run the test suite"
 	@echo "make slow    the tests that take minutes"
+	@echo "make fuzz    change data files and model folders at random for SECONDS=60, one after another"
 	@echo "make docs    update the tables of settings in docs/"
 	@echo "make lint    ruff, mypy, import-linter, codespell"
 	@echo "make format  format the code"
@@ -40,6 +41,11 @@ test: $(READY)
 
 slow: $(READY)
 	$(BIN)/python -m pytest -m slow
+
+SECONDS := 60
+
+fuzz: $(READY)
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS)
 
 docs: $(READY)
 	$(BIN)/python -m longtail.cli.docs_tables docs

@@ -56,3 +56,9 @@ def test_a_missing_package_says_what_to_install():
     error = MissingPackageError("pyarrow", extra="parquet", purpose="reading Parquet")
     assert str(error) == "reading Parquet needs the package 'pyarrow': pip install 'longtail[parquet]'"
     assert error.package == "pyarrow"
+
+
+def test_what_a_file_has_in_it_makes_no_further_lines() -> None:
+    assert str(DataError("the column 'a\nb\r\nc' is not there", path="x", line=2)) == (
+        "x, line 2: the column 'a b c' is not there"
+    )

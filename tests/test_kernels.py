@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.caching import CacheImpl
 
 from longtail.kernels import CodeFiles, kernel
 from longtail.shortlist.candidates import _merged
@@ -53,6 +54,20 @@ def test_kernels_of_the_package_use_it() -> None:
     assert isinstance(_merged._cache._cache_file, CodeFiles)  # type: ignore[attr-defined]
     assert _sum(np.arange(4.0)) == 6
     assert _sum(np.arange(4, dtype=np.int8)) == 6
+
+
+def test_without_a_folder_for_code_a_kernel_is_compiled_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    # What numba does where neither the package nor the user's cache folder is writable.
+    monkeypatch.setattr(CacheImpl, "_locator_classes", [])
+    fresh = kernel(_sum.py_func)
+    assert fresh(np.arange(4.0)) == 6
+
+
+def test_code_that_cannot_be_written_is_not_kept(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    kept = files(tmp_path / "file")
+    kept.save(("float32",), "code")
+    assert kept.load(("float32",)) is None
 
 
 def test_another_process_finds_the_code(tmp_path: Path) -> None:

@@ -46,6 +46,8 @@ class DataError(LongtailError):
     http_status = 422
 
     def __init__(self, message: str, *, path: str | Path | None = None, line: int | None = None) -> None:
+        # What a file has in it may have line ends; the sentence has none.
+        message = " ".join(message.splitlines())
         where = "" if path is None else f"{path}" if line is None else f"{path}, line {line}"
         super().__init__(f"{where}: {message}" if where else message)
         self.path = None if path is None else Path(path)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Set
+from contextlib import suppress
 from typing import Any, TypeVar, cast, overload
 
 from numba import njit
@@ -26,7 +27,9 @@ class CodeFiles(IndexDataCacheFile):
 
     def save(self, key: Any, data: Any) -> None:
         """Keep the code of a signature; the file is written aside and moved into place."""
-        self._save_data(self._name(key), data)
+        # Code that cannot be kept (a full or read-only disk) is compiled again by the next process.
+        with suppress(OSError):
+            self._save_data(self._name(key), data)
 
     def load(self, key: Any) -> Any:
         """The code of a signature, None if there is none or its file is damaged."""
@@ -48,10 +51,15 @@ def kernel(*, fastmath: bool | Set[str] = False, error_model: str = "python") ->
 def kernel(
     function: F | None = None, *, fastmath: bool | Set[str] = False, error_model: str = "python"
 ) -> F | Callable[[F], F]:
-    """Compile a function with numba, as ``njit(nogil=True, cache=True)`` does."""
+    """Compile with numba, as ``njit(nogil=True, cache=True)`` does; in memory alone if no folder is writable."""
 
     def compiled(function: F) -> F:
-        dispatcher: Any = njit(nogil=True, cache=True, fastmath=fastmath, error_model=error_model)(function)
+        dispatcher: Any = njit(nogil=True, fastmath=fastmath, error_model=error_model)(function)
+        try:
+            dispatcher.enable_caching()
+        except RuntimeError:
+            # Neither the package's folder nor the user's cache folder can be written.
+            return cast(F, dispatcher)
         cache = dispatcher._cache
         files = cache._cache_file
         cache._cache_file = CodeFiles(files._cache_path, cache._impl.filename_base, files._source_stamp)

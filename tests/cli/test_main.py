@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 import errno
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import click
 import pytest
 
 from longtail import __version__
+from longtail.cli import main
 from longtail.cli.main import COMMANDS, Terminated, exit_status
 from longtail.cli.session import Session
 from longtail.errors import DataError, OutputExistsError, UsageError
@@ -124,6 +128,28 @@ def test_verdict(error: BaseException, code: int, sentence: str) -> None:
 def test_verdict_of_memory_and_of_an_interruption_after_writing() -> None:
     assert "memory" in exit_status(MemoryError(), Session())[1]
     assert exit_status(KeyboardInterrupt(), Session(written=True)) == (130, "interrupted")
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
+def test_an_interruption_that_compiled_code_turns_into_another_error(
+    call: Call, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, code: int, word: str
+) -> None:
+    def inside_a_kernel(arguments: list[str], session: Session) -> int:
+        try:
+            os.kill(os.getpid(), number)
+            time.sleep(5)
+        except KeyboardInterrupt as error:
+            raise SystemError("<kernel> returned a result with an exception set") from error
+        return 0
+
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(main, "_execute", inside_a_kernel)
+    answer = call("doctor")
+    assert answer.code == code
+    assert answer.err == f"longtail: {word}; nothing was written\n"
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_reader_that_goes_away_is_no_noise(model: Path, tmp_path: Path) -> None:

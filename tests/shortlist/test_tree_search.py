@@ -58,6 +58,26 @@ def test_a_wide_beam_finds_exactly_the_best_labels(link: str) -> None:
     )
 
 
+def test_a_beam_of_any_width_needs_memory_for_the_nodes_alone() -> None:
+    X, _, weights = trained()
+    labels, scores = TreeSearch(weights).top_k(X, 5, beam=2**62, link="logistic")
+    expected = TreeSearch(weights).top_k(X, 5, beam=100, link="logistic")
+    assert np.array_equal(labels, expected[0])
+    assert np.array_equal(scores, expected[1])
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+@pytest.mark.parametrize("leaf_size", [3, 100])
+@pytest.mark.parametrize("arity", [2, 5])
+def test_trained_trees_are_in_the_order_that_loading_checks(
+    balanced: bool, leaf_size: int, arity: int
+) -> None:
+    X, _, _ = trained()
+    Y = csr_array(np.eye(200, N_LABELS, dtype=np.float32))
+    tree = build_label_tree(label_centroids(X, Y), leaf_size=leaf_size, arity=arity, balanced=balanced)
+    train_tree(tree, X, Y, SolverConfig()).check_relations()
+
+
 def test_a_narrow_beam_gives_true_scores_best_first() -> None:
     X, _, weights = trained()
     labels, scores = TreeSearch(weights).top_k(X, 8, beam=2, link="cubed_hinge")

@@ -110,6 +110,14 @@ def test_a_tree_of_another_model_is_refused(tmp_path: Path) -> None:
         ({"label_order": np.array([4, 4, 2], np.int32)}, "a label is in the tree twice"),
         ({"label_order": np.array([4, 1, 2, 3], np.int32)}, "nodes and their children"),
         ({"level_ptr": np.array([], np.int64)}, "level_ptr"),
+        ({"level_ptr": np.array([0, 1, 1, 3], np.int64)}, "level_ptr must be of 2 levels of nodes, not of 3"),
+        ({"level_ptr": np.array([0, 2, 3], np.int64)}, "a row is of a node on another level"),
+        ({"level_ptr": np.array([0, 2**63 - 1, 3], np.int64)}, "level_ptr must begin at 0, never fall"),
+        ({"row_ptr": np.array([0, 2**63 - 1, -(2**63), 5], np.int64)}, "row_ptr must begin at 0, never fall"),
+        ({"child_ptr": np.array([1, 4, 5, 6], np.int64)}, "must be the nodes of the next, or labels"),
+        ({"child_ptr": np.array([1, 2, 3, 6], np.int64)}, "level_ptr must be of 3 levels"),
+        ({"row_node": np.array([0, 2, 1], np.int32)}, "in the order of features and nodes"),
+        ({"row_feature": np.array([0, 3, 1], np.int32)}, "in the order of features and nodes"),
     ],
 )
 def test_arrays_that_do_not_fit_each_other_are_refused(

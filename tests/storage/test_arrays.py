@@ -2,6 +2,7 @@ import contextlib
 
 import hypothesis.extra.numpy as hnp
 import numpy as np
+import orjson
 import pytest
 import safetensors.numpy
 from hypothesis import given, settings
@@ -107,3 +108,48 @@ def test_a_missing_file_and_a_full_disk_are_one_sentence(tmp_path):
         read_arrays(tmp_path / "none")
     with pytest.raises(OutputError, match="the disk is full"):
         write_arrays("/dev/full", {"x": np.zeros(10)})
+
+
+def with_header(header, data=b""):
+    text = orjson.dumps(header)
+    return len(text).to_bytes(8, "little") + text + data
+
+
+def entry(dtype="F32", shape=(2,), data_offsets=(0, 8)):
+    return {"dtype": dtype, "shape": shape, "data_offsets": data_offsets}
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "does not fit"),
+        ((2**63).to_bytes(8, "little") + b"{}", "does not fit"),
+        (with_header([]), "not a table"),
+        (with_header({"x": 3}), "'x' is not described"),
+        (with_header({"x": entry(dtype="BF16")}, bytes(8)), "'x' has the type 'BF16'"),
+        (with_header({"x": entry(dtype=["F32"])}, bytes(8)), "has the type"),
+        (with_header({"x": entry(shape=[2**40])}, bytes(8)), "does not have 8 bytes"),
+        (with_header({"x": entry(shape=[2**61, 8])}, bytes(8)), "does not have 8 bytes"),
+        (with_header({"x": entry(shape=[-2])}, bytes(8)), "wrong shape or place"),
+        (with_header({"x": entry(shape=[2.0])}, bytes(8)), "wrong shape or place"),
+        (with_header({"x": entry(shape=[2] * 70)}, bytes(8)), "wrong shape or place"),
+        (with_header({"x": entry(data_offsets=[8, 0])}, bytes(8)), "does not have -8 bytes"),
+        (with_header({"x": entry(data_offsets=[4, 12])}, bytes(12)), "overlap or leave a gap"),
+        (with_header({"x": entry(), "y": entry()}, bytes(8)), "overlap or leave a gap"),
+        (with_header({"x": entry()}, bytes(9)), "take 8 bytes, but it has 9"),
+        (with_header({"x": entry()}, bytes(7)), "take 8 bytes, but it has 7"),
+    ],
+)
+@pytest.mark.parametrize("mmap", [False, True])
+def test_a_crafted_header_is_refused(tmp_path, content, says, mmap):
+    (tmp_path / "a").write_bytes(content)
+    with pytest.raises(ModelIntegrityError, match=f"not a usable safetensors file.*{says}"):
+        read_arrays(tmp_path / "a", mmap=mmap)
+
+
+def test_what_is_read_stays_when_the_file_is_changed_or_swapped(tmp_path):
+    write_arrays(tmp_path / "a", {"x": np.arange(1000)})
+    found = read_arrays(tmp_path / "a")["x"]
+    (tmp_path / "a").write_bytes(b"")
+    assert np.array_equal(found, np.arange(1000))
+    assert found.flags.writeable

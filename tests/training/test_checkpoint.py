@@ -92,8 +92,11 @@ def test_open_for_a_run(tmp_path: Path) -> None:
     assert checkpoint.open_for(run, FINGERPRINT) is None
     assert run.in_stages
     folder = tmp_path / "m.checkpoints"
-    with pytest.raises(UsageError, match=r"there is no stopped training in .*: train without --resume"):
-        checkpoint.open_for(Run(checkpoints=folder, resume=True), FINGERPRINT)
+    resumed = Run(checkpoints=folder, resume=True)
+    assert checkpoint.open_for(resumed, FINGERPRINT) is not None
+    assert resumed.messages == [
+        f"there is no stopped training in {folder}: training starts from the beginning"
+    ]
     opened = checkpoint.open_for(Run(checkpoints=folder), FINGERPRINT)
     assert opened is not None
     begun(folder)

@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 import click
 
@@ -67,10 +68,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     _open_closed_streams()
     session = Session()
+    received: list[int] = []
     try:
-        with _clean_termination():
+        with _clean_termination(received):
             return _execute(list(sys.argv[1:] if arguments is None else arguments), session)
-    except BaseException as error:
+    except BaseException as caught:
+        error = _cause(caught, received)
         code, sentence = exit_status(error, session)
         if session.verbose and code != WRONG_USAGE:
             traceback.print_exc()
@@ -146,14 +149,34 @@ def _open_closed_streams() -> None:
 
 
 @contextmanager
-def _clean_termination() -> Iterator[None]:
-    """Let SIGTERM unwind the stack, so that temporary files go; without this the process would just stop."""
+def _clean_termination(received: list[int]) -> Iterator[None]:
+    """Let SIGTERM unwind the stack, so that temporary files go; without this the process would just stop.
+
+    Signals are noted in ``received``: compiled code may turn the exception of a signal into another one.
+    """
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
 
     def terminate(number: int, frame: FrameType | None) -> None:
+        received.append(number)
         raise Terminated
 
-    before = signal.signal(signal.SIGTERM, terminate)
+    handlers: dict[int, Any] = {signal.SIGTERM: terminate}
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # A shell that starts a job in the background has it ignore Ctrl-C, which stays so.
+        handlers[signal.SIGINT] = interrupt
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _cause(error: BaseException, received: list[int]) -> BaseException:
+    """The interruption, where a signal came before the error; else the error."""
+    if not received or isinstance(error, KeyboardInterrupt):
+        return error
+    return Terminated() if received[0] == signal.SIGTERM else KeyboardInterrupt()

@@ -6,20 +6,25 @@ import gzip
 import io
 import lzma
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice, takewhile
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
+from longtail.data import limits
 from longtail.errors import DataError
 
 COMPRESSED = (".gz", ".xz")
 STDIN = "-"
 LINES_AT_ONCE = 128
 """Few enough that short lines and what is made of them stay in the processor's cache."""
+
+BYTES_AT_ONCE = 1 << 24
+"""Of long lines fewer are taken at once."""
 
 _BOM = b"\xef\xbb\xbf"
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -39,12 +44,12 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
     """The file's bytes, decompressed by what they are and not by the file's name; ``-`` is standard input."""
     with naming_file(path):
         if str(path) == STDIN:
-            yield _decompressed(cast("io.BufferedReader", sys.stdin.buffer))
+            yield _decompressed(cast("io.BufferedReader", sys.stdin.buffer), path)
             return
         if Path(path).is_dir():
             raise DataError("is a folder, but a file was expected here", path=path)
         with open(path, "rb", buffering=_BUFFER) as handle:
-            yield _decompressed(cast("io.BufferedReader", handle))
+            yield _decompressed(cast("io.BufferedReader", handle), path)
 
 
 @contextmanager
@@ -67,7 +72,25 @@ def naming_file(path: str | Path) -> Iterator[None]:
 def byte_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
     """Line numbers (from 1) and lines, without line ends and without a byte order mark."""
     with opened(path) as handle:
-        yield from clean_lines(handle, path)
+        yield from clean_lines(whole_lines(handle, path), path)
+
+
+def whole_lines(handle: BinaryIO, path: str | Path) -> Iterator[bytes]:
+    """The lines with their ends; one that is too long and too many blank ones are errors."""
+    allowed = limits.current()
+    longest, readline = allowed.line, handle.readline
+    number, balance = 0, 0
+    while line := readline(longest + 1):
+        number += 1
+        if len(line) > longest:
+            raise limits.exceeded("line", "there are too many bytes in one line", path, number)
+        if len(line) <= 2 and not line.strip():
+            balance += 1
+            if balance > allowed.blank:
+                raise limits.exceeded("blank", limits.TOO_MANY_BLANK, path, number)
+        else:
+            balance -= 1
+        yield line
 
 
 def clean_lines(lines: Iterable[bytes], path: str | Path, first: int = 1) -> Iterator[tuple[int, bytes]]:
@@ -87,11 +110,12 @@ def line_blocks(path: str | Path, size: int = LINES_AT_ONCE) -> Iterator[tuple[i
     """
     first = 1
     with opened(path) as handle:
+        every = whole_lines(handle, path)
         while True:
             lines: list[bytes] = []
             broken: Exception | None = None
             try:
-                lines.extend(islice(handle, size))
+                lines.extend(_some_lines(every, size))
             except Exception as error:
                 broken = error
             if b"\0" in b"".join(lines):
@@ -101,9 +125,19 @@ def line_blocks(path: str | Path, size: int = LINES_AT_ONCE) -> Iterator[tuple[i
                 yield first, lines
             if broken is not None:
                 raise broken
-            if len(lines) < size:
+            if not lines:
                 return
-            first += size
+            first += len(lines)
+
+
+def _some_lines(lines: Iterator[bytes], count: int) -> Iterator[bytes]:
+    """The next lines, fewer than ``count`` where they are long."""
+    taken = 0
+    for line in islice(lines, count):
+        yield line
+        taken += len(line)
+        if taken > BYTES_AT_ONCE:
+            return
 
 
 def text_lines(path: str | Path) -> Iterator[tuple[int, str]]:
@@ -137,10 +171,40 @@ def first_lines(path: str | Path, count: int = 2) -> list[str]:
     return found
 
 
-def _decompressed(handle: io.BufferedReader) -> BinaryIO:
+def _decompressed(handle: io.BufferedReader, path: str | Path) -> BinaryIO:
     start = handle.peek(len(_XZ_MAGIC))
     if start.startswith(_GZIP_MAGIC):
-        return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, gzip.GzipFile(fileobj=handle)), _BUFFER))
-    if start.startswith(_XZ_MAGIC):
-        return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, lzma.LZMAFile(handle)), _BUFFER))
-    return handle
+        return _bounded(gzip.GzipFile(fileobj=handle), handle, path)
+    return _bounded(lzma.LZMAFile(handle), handle, path) if start.startswith(_XZ_MAGIC) else handle
+
+
+def _bounded(unpacked: Any, packed: io.BufferedReader, path: str | Path) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(_Bounded(unpacked, _packed_size(packed), path), _BUFFER))
+
+
+def _packed_size(handle: io.BufferedReader) -> int | None:
+    """The size of the compressed file; None where it is a pipe and so not known."""
+    try:
+        found = os.fstat(handle.fileno())
+    except OSError:
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+
+class _Bounded(io.RawIOBase):
+    """An unpacked file that ends with an error where it grows too large for its compressed size."""
+
+    def __init__(self, unpacked: io.RawIOBase, packed_size: int | None, path: str | Path) -> None:
+        self._unpacked, self._path, self._taken = unpacked, path, 0
+        ratio = limits.current().ratio
+        self._most = None if packed_size is None else max(limits.SMALL, ratio * packed_size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        size = self._unpacked.readinto(buffer) or 0
+        self._taken += size
+        if self._most is not None and self._taken > self._most:
+            raise limits.exceeded("ratio", "it unpacks to too many bytes per compressed byte", self._path)
+        return size

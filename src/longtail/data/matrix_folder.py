@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from longtail.data import limits
 from longtail.data.label_file import read_label_names
 from longtail.data.pair_files import read_filter, read_numbered_filter
 from longtail.data.parts import STEMS, Part, Parts, find_file, part_of_name
@@ -22,10 +23,16 @@ if TYPE_CHECKING:
 LABEL_NAMES = "labels.txt"
 
 
-def column_labels(folder: Path, n_labels: int, report: Report = fail) -> tuple[LabelSet, Path | None]:
-    """The labels of the columns: the names in the folder's labels.txt, or else the column numbers."""
+def column_labels(
+    folder: Path, n_labels: int, report: Report = fail, *, entries: int = 0
+) -> tuple[LabelSet, Path | None]:
+    """The labels of the columns: the names in the folder's labels.txt, or else the column numbers.
+
+    Without names, there are not far more labels than ``entries``, which the matrix has (or could have).
+    """
     path = find_file(folder, [LABEL_NAMES])
     if path is None:
+        limits.check_labels(n_labels, entries, folder)
         return LabelSet([str(column) for column in range(n_labels)], [""] * n_labels), None
     labels = read_label_names(path, report)
     if len(labels) != n_labels:

@@ -5,7 +5,6 @@ Where the texts are there too (X.trn.txt, one document a line; output-items.txt,
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ import numpy as np
 
 from longtail.data.format import Files, Format
 from longtail.data.label_file import without_last_blank
-from longtail.data.lines import naming_file, text_lines
+from longtail.data.lines import text_lines
 from longtail.data.matrix_folder import (
     LABEL_NAMES,
     column_labels,
@@ -26,9 +25,10 @@ from longtail.data.matrix_folder import (
     write_label_names,
     write_numbered_filter,
 )
+from longtail.data.npz import read_npz
 from longtail.data.options import ReadOptions
 from longtail.data.parts import PARTS, STEMS, Part, Parts, find_file
-from longtail.data.records import Batch, Report, single_entries
+from longtail.data.records import Batch, Report, fail, single_entries
 from longtail.data.xmc_split import SHORT
 from longtail.errors import DataError
 from longtail.types import Dataset, LabelSet
@@ -46,7 +46,9 @@ def read(files: Files, folder: Path | None, options: ReadOptions, report: Report
     for part, (_, other) in found.items():
         if other.shape[1] != target.shape[1]:
             raise DataError("the parts have different numbers of labels", path=files[part])
-    labels, labels_path = item_labels(folder or next(iter(files.values())).parent, target.shape[1], report)
+    home = folder or next(iter(files.values())).parent
+    named = sum(target.nnz for _, target in found.values())
+    labels, labels_path = item_labels(home, target.shape[1], report, entries=named)
     parts = {part: _part(files[part], *pair, labels) for part, pair in found.items()}
     return Parts(labels, None if labels_path is None else len(labels), parts, labels_path)
 
@@ -54,7 +56,7 @@ def read(files: Files, folder: Path | None, options: ReadOptions, report: Report
 def stream(path: Path, options: ReadOptions, size: int) -> Iterator[Batch]:
     """The documents of one matrix, some at a time."""
     features, target = _pair(path)
-    labels, _ = item_labels(path.parent, target.shape[1])
+    labels, _ = item_labels(path.parent, target.shape[1], entries=target.nnz)
     yield from matrix_batches([(features, target)], labels.ids, size)
 
 
@@ -68,38 +70,6 @@ def write(parts: Mapping[str, Dataset], folder: Path) -> None:
     write_label_names(labels, folder / LABEL_NAMES)
     if labels.has_text:
         write_items(labels, folder / ITEMS[0])
-
-
-def read_npz(path: Path) -> csr_array:
-    """A sparse matrix of scipy's .npz layout; indices out of range and values not finite are errors."""
-    from scipy.sparse import csc_array, csr_array
-
-    try:
-        with naming_file(path), np.load(path, allow_pickle=False) as stored:
-            layout = stored["format"].item()
-            layout = layout.decode() if isinstance(layout, bytes) else layout
-            shape = tuple(int(size) for size in stored["shape"])
-            data, indices, indptr = stored["data"], stored["indices"], stored["indptr"]
-    except (ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise DataError(
-            f"is not a sparse matrix as scipy saves them, without pickle ({error})", path=path
-        ) from None
-    if layout not in ("csr", "csc") or len(shape) != 2:
-        raise DataError(f"expected a matrix of compressed sparse rows, not {layout}", path=path)
-    wide = shape[1] if layout == "csr" else shape[0]
-    if len(indices) and not (indices.min() >= 0 and indices.max() < wide):
-        raise DataError(f"an index is outside of the matrix, which is {shape[0]} by {shape[1]}", path=path)
-    if not np.isfinite(data).all():
-        raise DataError("a value is not a finite number", path=path)
-    try:
-        kind = csr_array if layout == "csr" else csc_array
-        whole = kind((data.astype(np.float32), indices, indptr), shape=shape)
-        whole.check_format(full_check=True)
-    except ValueError as error:
-        raise DataError(f"the matrix is inconsistent ({error})", path=path) from None
-    matrix = csr_array(whole)
-    matrix.sum_duplicates()
-    return matrix
 
 
 def write_npz(path: Path, matrix: csr_array) -> None:
@@ -116,7 +86,7 @@ def write_npz(path: Path, matrix: csr_array) -> None:
 
 
 def item_labels(
-    folder: Path, n_labels: int | None, report: Report | None = None
+    folder: Path, n_labels: int | None, report: Report = fail, *, entries: int = 0
 ) -> tuple[LabelSet, Path | None]:
     """The labels of the columns with the texts of output-items.txt; None takes as many as the file has."""
     items = find_file(folder, ITEMS)
@@ -124,7 +94,7 @@ def item_labels(
     n = len(texts) if n_labels is None else n_labels
     if items is not None and len(texts) != n:
         raise DataError(f"there are {len(texts)} items, but {n} labels in the data", path=items)
-    names, names_path = column_labels(folder, n) if report is None else column_labels(folder, n, report)
+    names, names_path = column_labels(folder, n, report, entries=max(entries, len(texts)))
     return (names, names_path) if items is None else (LabelSet(names.ids, texts), items)
 
 

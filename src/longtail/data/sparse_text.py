@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 
+from longtail.data import limits
 from longtail.data.lines import opened
 from longtail.errors import DataError
 
@@ -42,14 +43,16 @@ def sparse_blocks(path: Path, *, has_labels: bool, block_bytes: int = _BLOCK) ->
     """The rows in blocks of about so many bytes of text; the count of the header is checked at the end."""
     with opened(path) as handle:
         n_rows, n_columns, n_labels = _header(handle, path, has_labels)
-        done = 0
-        for text in _blocks_of_lines(handle, block_bytes):
-            block = _parse(text, has_labels, n_columns, n_labels, path, done)
-            extra = done + block.entries.shape[0] - n_rows
-            if extra > 0:
-                block = _without_last(block, extra, path, n_rows)
+        done, filled, n_entries = 0, 0, 0
+        for text in _blocks_of_lines(handle, block_bytes, path):
+            wanted = _rows_of_header(text, n_rows - done, path, n_rows)
+            block = _parse(wanted, has_labels, n_columns, n_labels, path, done)
             done += block.entries.shape[0]
+            filled += _filled(block)
+            n_entries += block.entries.nnz + block.labels.nnz
+            limits.check_blank(done - filled, filled, path)
             yield block
+        limits.check_columns(n_columns, n_entries, path)
         if done < n_rows:
             problem = f"the header promises {n_rows} rows, but there are {done}"
             raise DataError(problem, path=path, line=1)
@@ -97,8 +100,9 @@ def _header(handle: BinaryIO, path: Path, has_labels: bool) -> tuple[int, int, i
     return shape[0], shape[1], shape[2] if has_labels else 0
 
 
-def _blocks_of_lines(handle: BinaryIO, size: int) -> Iterator[bytes]:
+def _blocks_of_lines(handle: BinaryIO, size: int, path: Path) -> Iterator[bytes]:
     """Blocks that end with a line end, one being added to the last line if it has none."""
+    longest = limits.current().line
     rest = b""
     while block := handle.read(size):
         cut = block.rfind(b"\n") + 1
@@ -107,8 +111,30 @@ def _blocks_of_lines(handle: BinaryIO, size: int) -> Iterator[bytes]:
             rest = block[cut:]
         else:
             rest += block
+        if len(rest) > longest:
+            raise limits.exceeded("line", "there are too many bytes in one line", path)
     if rest:
         yield rest + b"\n"
+
+
+def _rows_of_header(text: bytes, wanted: int, path: Path, n_rows: int) -> bytes:
+    """The lines up to the header's count; blank lines behind it are no rows, others are an error."""
+    n_lines = text.count(b"\n")
+    # A line that is not blank has a byte besides its end.
+    limits.check_blank(2 * n_lines - len(text), len(text) - n_lines, path)
+    if n_lines <= wanted:
+        return text
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))
+    cut = int(ends[wanted - 1]) + 1 if wanted else 0
+    if text[cut:].strip():
+        raise DataError(f"the header promises {n_rows} rows, but there are more", path=path, line=n_rows + 2)
+    return text[:cut]
+
+
+def _filled(block: SparseRows) -> int:
+    """Rows with an entry or a label."""
+    entries, labels = (matrix.indptr[1:] > matrix.indptr[:-1] for matrix in block)
+    return int(np.count_nonzero(entries | labels))
 
 
 def _parse(
@@ -152,11 +178,3 @@ def _parse(
     target.sum_duplicates()
     target.data[:] = 1.0
     return SparseRows(entries, target)
-
-
-def _without_last(block: SparseRows, extra: int, path: Path, n_rows: int) -> SparseRows:
-    """Blank lines at the end are no rows; other lines beyond the header's count are an error."""
-    keep = block.entries.shape[0] - extra
-    if any(matrix.indptr[-1] > matrix.indptr[keep] for matrix in block):
-        raise DataError(f"the header promises {n_rows} rows, but there are more", path=path, line=n_rows + 2)
-    return SparseRows(block.entries[:keep], block.labels[:keep])

@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from longtail.data import limits
 from longtail.data.cells import Roles, cell_records
 from longtail.data.format import Files, Format
 from longtail.data.lines import bare_name, first_lines, naming_file, text_lines
@@ -21,7 +22,6 @@ from longtail.errors import DataError, MissingPackageError
 
 _TEXT_ENDINGS = (".csv", ".tsv", ".tab")
 _ENDINGS = (*_TEXT_ENDINGS, ".parquet")
-_LONGEST_FIELD = 2**31 - 1
 _ROWS_AT_ONCE = 4096
 
 
@@ -57,7 +57,7 @@ def stream(path: Path, options: ReadOptions, size: int) -> Iterator[Batch]:
 
 def _csv_rows(path: Path, report: Report) -> Iterator[tuple[int, Sequence[Any]]]:
     """The header and the rows, each with its line; a row of another length than the header is an error."""
-    csv.field_size_limit(_LONGEST_FIELD)
+    csv.field_size_limit(limits.current().line)
     reader = csv.reader(
         (f"{line}\n" for _, line in text_lines(path)), delimiter=_delimiter(path), strict=True
     )
@@ -73,6 +73,10 @@ def _csv_rows(path: Path, report: Report) -> Iterator[tuple[int, Sequence[Any]]]
                 problem = f"there are {len(row)} fields, but {columns} columns in the header"
                 report(DataError(problem, path=path, line=reader.line_num))
     except csv.Error as error:
+        if "field larger than" in str(error):
+            raise limits.exceeded(
+                "line", "there are too many characters in one cell", path, reader.line_num
+            ) from None
         raise DataError(f"is not valid CSV ({error})", path=path, line=reader.line_num) from None
 
 

@@ -40,7 +40,8 @@ def read(files: Files, folder: Path | None, options: ReadOptions, report: Report
         raise DataError(problem, path=list(shapes.values())[-1], line=1)
     ((_, n_labels),) = shapes
     home = folder or next(iter(found)).parent
-    labels, labels_path = column_labels(home, n_labels, report)
+    named = sum(rows.labels.nnz for rows in found.values())
+    labels, labels_path = column_labels(home, n_labels, report, entries=named)
     parts = {}
     for name, path in files.items():
         part = numbered_part(path, *found[path], labels)
@@ -55,7 +56,9 @@ def stream(path: Path, options: ReadOptions, size: int) -> Iterator[Batch]:
     """The documents of one file, some at a time."""
     start = first_lines(path, 1)
     shape = read_shape(start[0]) if start else None
-    labels, _ = column_labels(path.parent, shape[2] if shape and len(shape) == 3 else 0)
+    # A label takes two bytes at least.
+    could_name = path.stat().st_size // 2
+    labels, _ = column_labels(path.parent, shape[2] if shape and len(shape) == 3 else 0, entries=could_name)
     yield from matrix_batches(sparse_blocks(path, has_labels=True, block_bytes=1 << 22), labels.ids, size)
 
 

@@ -171,8 +171,8 @@ class AnnIndex:
 
     @classmethod
     def load(cls, path: str | Path, *, n: int, width: int) -> Self:
-        """Map the file of an index of n rows [n, width]; what is not whole or does not fit is an error."""
-        arrays = read_arrays(path, mmap=True)
+        """Read an index of n rows [n, width]; what is not whole or does not fit is an error."""
+        arrays = read_arrays(path)
         with checks.of_file(path):
             node = checks.named(arrays, "node", "the nodes of the rows")
             checks.vector(node, np.int32, "the nodes of the rows", size=n)

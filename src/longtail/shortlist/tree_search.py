@@ -35,6 +35,8 @@ class TreeSearch:
         labels = np.full((n, k), -1, np.int32)
         scores = np.full((n, k), -np.inf, np.float32)
         w = self.weights
+        # A wider beam than there are nodes changes nothing.
+        beam = min(beam, len(w.child_ptr) - 1)
         # One type of index, so that the kernel is compiled once.
         indptr, indices, data = X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data
 

@@ -78,17 +78,46 @@ class TreeWeights(ArraySet):
         )
 
     def check_relations(self) -> None:
-        """That nodes have the children that are there, and rows weigh children that their node has."""
+        """That nodes and rows are in the order of the levels, and rows weigh children that their node has."""
         n_nodes = len(self.child_ptr) - 1
         if n_nodes < 1 or len(self.bias) + 1 != n_nodes + len(self.label_order):
             raise ModelIntegrityError("the nodes and their children do not fit together")
         if len(np.unique(self.label_order)) < len(self.label_order):
             raise ModelIntegrityError("a label is in the tree twice")
-        if len(self.level_ptr) < 2:
-            raise ModelIntegrityError("there is no level")
+        starts = _level_starts(self.child_ptr)
+        if len(starts) != len(self.level_ptr):
+            raise ModelIntegrityError(
+                f"level_ptr must be of {len(starts) - 1} levels of nodes, not of {len(self.level_ptr) - 1}"
+            )
+        self._check_rows(starts)
         children = np.repeat(np.diff(self.child_ptr)[self.row_node], np.diff(self.row_ptr))
         if (self.columns >= children).any():
             raise ModelIntegrityError("a row weighs children that its node does not have")
+
+    def _check_rows(self, starts: np.ndarray) -> None:
+        level = np.repeat(np.arange(len(starts) - 1), np.diff(self.level_ptr))
+        if ((self.row_node < starts[level]) | (self.row_node >= starts[level + 1])).any():
+            raise ModelIntegrityError("a row is of a node on another level")
+        feature, node = self.row_feature, self.row_node
+        rises = (feature[1:] > feature[:-1]) | ((feature[1:] == feature[:-1]) & (node[1:] > node[:-1]))
+        if not (rises | (level[1:] > level[:-1])).all():
+            raise ModelIntegrityError("the rows of a level must be in the order of features and nodes")
+
+
+def _level_starts(child_ptr: np.ndarray) -> np.ndarray:
+    """The first node of every level, and the number of nodes: the children of a level are the next level.
+
+    Only nodes of the last level have labels as children: a search would take a label among nodes for a node.
+    """
+    n_nodes = len(child_ptr) - 1
+    starts = [0]
+    while starts[-1] < n_nodes:
+        starts.append(int(child_ptr[starts[-1]]))
+        if not starts[-2] < starts[-1] <= n_nodes:
+            raise ModelIntegrityError(
+                "the children of nodes on one level must be the nodes of the next, or labels"
+            )
+    return np.array(starts, np.int64)
 
 
 @kernel

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Mapping
+from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -29,6 +32,8 @@ _NAMES = {
 }
 _DTYPES = {code: np.dtype(f"<{np.dtype(name).str[1:]}") for name, code in _NAMES.items()}
 _CHUNK = 64 * 2**20
+MAX_HEADER_BYTES = 100 * 2**20
+"""The largest table of arrays that is read."""
 
 
 def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray]) -> None:
@@ -58,37 +63,80 @@ def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray]) -> None:
 
 
 def read_arrays(path: str | Path, *, mmap: bool = False) -> dict[str, np.ndarray]:
-    """The arrays of a safetensors file; with ``mmap`` they stay on the disk, read-only, until they are used."""
-    from safetensors import SafetensorError, safe_open
+    """The arrays of a safetensors file, which is opened once: what is checked is what is read.
 
-    open_regular(path).close()
-    try:
-        # The library checks the header: every offset inside the file, no gap, no overlap, sizes that fit.
-        with safe_open(str(path), framework="np") as file:
-            if not mmap:
-                return {name: file.get_tensor(name) for name in sorted(file.keys())}
-    except (SafetensorError, OSError, TypeError, ValueError, AttributeError, KeyError) as error:
-        reason = str(error).strip() or type(error).__name__
-        raise ModelIntegrityError(f"{path} is not a usable safetensors file: {reason}") from None
-    return _map(path)
-
-
-def _map(path: str | Path) -> dict[str, np.ndarray]:
+    With ``mmap`` they stay on the disk, read-only, until they are used. A process that uses a mapped file after
+    another one has shortened it ends with SIGBUS: map only files that nobody else writes.
+    """
     with open_regular(path) as handle:
-        size = int.from_bytes(handle.read(8), "little")
-        header: dict[str, Any] = orjson.loads(handle.read(size))
-    header.pop("__metadata__", None)
-    strange = next((name for name, entry in header.items() if entry["dtype"] not in _DTYPES), None)
-    if strange is not None:
-        raise ModelIntegrityError(f"{path}: the array '{strange}' has the type {header[strange]['dtype']}")
-    whole = np.memmap(path, np.uint8, mode="r").view(np.ndarray)
-    arrays = {}
-    for name in sorted(header):
-        entry = header[name]
-        start, stop = entry["data_offsets"]
-        arrays[name] = whole[8 + size + start : 8 + size + stop].view(_DTYPES[entry["dtype"]])
-        arrays[name] = arrays[name].reshape(entry["shape"])
-    return arrays
+        start, header = _header(handle, path)
+        if mmap:
+            # An empty file cannot be mapped, but the header always has bytes.
+            whole = np.memmap(handle, np.uint8, mode="r").view(np.ndarray)
+            return {
+                name: whole[start + entry.start : start + entry.stop].view(entry.dtype).reshape(entry.shape)
+                for name, entry in sorted(header.items())
+            }
+        arrays = {}
+        for name, entry in sorted(header.items()):
+            handle.seek(start + entry.start)
+            arrays[name] = np.empty(entry.shape, entry.dtype)
+            if handle.readinto(arrays[name].reshape(-1).view(np.uint8).data) != entry.stop - entry.start:
+                raise _unusable(path, "it was shortened while it was read")
+        return arrays
+
+
+class _Entry(NamedTuple):
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    start: int
+    stop: int
+
+
+def _header(handle: BufferedReader, path: str | Path) -> tuple[int, dict[str, _Entry]]:
+    """Where the arrays begin, and what each is; together they fill the rest of the file without gap or overlap."""
+    size = os.fstat(handle.fileno()).st_size
+    length = int.from_bytes(handle.read(8), "little")
+    if size < 8 or length > min(size - 8, MAX_HEADER_BYTES):
+        raise _unusable(path, "its header does not fit into the file")
+    try:
+        found = orjson.loads(handle.read(length))
+        if not isinstance(found, dict):
+            raise ValueError("its header is not a table of arrays")
+        found.pop("__metadata__", None)
+        header = {name: _entry(name, entry) for name, entry in found.items()}
+    except ValueError as error:
+        raise _unusable(path, str(error)) from None
+    at = 0
+    for entry in sorted(header.values(), key=lambda entry: (entry.start, entry.stop)):
+        if entry.start != at:
+            raise _unusable(path, "its arrays overlap or leave a gap")
+        at = entry.stop
+    if at != size - 8 - length:
+        raise _unusable(path, f"its arrays take {at:,} bytes, but it has {size - 8 - length:,}")
+    return 8 + length, header
+
+
+def _entry(name: str, entry: Any) -> _Entry:
+    if not isinstance(entry, dict):
+        raise ValueError(f"the array '{name}' is not described")
+    kind, shape, offsets = (entry.get(key) for key in ("dtype", "shape", "data_offsets"))
+    if not isinstance(kind, str) or kind not in _DTYPES:
+        raise ValueError(f"the array '{name}' has the type {kind!r}")
+    if not (_whole_numbers(shape) and _whole_numbers(offsets) and len(offsets) == 2 and len(shape) <= 32):
+        raise ValueError(f"the array '{name}' has a wrong shape or place")
+    dtype, (start, stop) = _DTYPES[kind], offsets
+    if math.prod(shape) * dtype.itemsize != stop - start:
+        raise ValueError(f"the array '{name}' of shape {shape} does not have {stop - start:,} bytes")
+    return _Entry(dtype, tuple(shape), start, stop)
+
+
+def _whole_numbers(value: Any) -> bool:
+    return isinstance(value, list) and all(type(item) is int and 0 <= item < 2**62 for item in value)
+
+
+def _unusable(path: str | Path, reason: str) -> ModelIntegrityError:
+    return ModelIntegrityError(f"{path} is not a usable safetensors file: {reason}")
 
 
 def _little_endian(name: str, array: np.ndarray, path: str | Path) -> np.ndarray:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from unicodedata import is_normalized, normalize
 
 import numpy as np
 
 from longtail.errors import UsageError
+from longtail.text.normalising import compatible
 from longtail.threads import jobs
 
 CHUNK_CHARACTERS = 1 << 20
 """Documents are worked on in chunks of about this many characters, each in a thread, so that memory does not
 grow with them; larger ones are slower, as the allocator then asks the system for fresh pages each time."""
-
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +70,3 @@ def _prepared(text: str, lowercase: bool, nfkc: bool) -> str:
 
 def _codes(text: str) -> np.ndarray:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-
-
-def compatible(text: str) -> str:
-    """The NFKC form; only the parts that are not ASCII are worked on, each with the character before it."""
-    if is_normalized("NFKC", text):
-        return text
-    pieces, at = [], 0
-    for match in _NOT_ASCII.finditer(text):
-        # No ASCII character ever combines with what is before it, so a part may end in front of one.
-        start = max(match.start() - 1, at)
-        pieces += [text[at:start], normalize("NFKC", text[start : match.end()])]
-        at = match.end()
-    return "".join([*pieces, text[at:]])

@@ -94,7 +94,7 @@ def open_for(run: Run, fingerprint: Mapping[str, Any]) -> Checkpoints | None:
     if not run.resume:
         refuse_existing(run.checkpoints)
     elif not exists(run.checkpoints):
-        raise UsageError(f"there is no stopped training in {run.checkpoints}: train without --resume")
+        run.say(f"there is no stopped training in {run.checkpoints}: training starts from the beginning")
     return Checkpoints(run.checkpoints, fingerprint)
 
 

@@ -47,7 +47,8 @@ class LinearPredictor:
         game = self.config.game
         if self._game is None:
             return self._tree_scores(X, size, DEPTH)
-        found = self._tree_scores(X, game.candidates, max(DEPTH, game.candidates))
+        candidates = min(game.candidates, max(self.n_labels, 1))
+        found = self._tree_scores(X, candidates, max(DEPTH, candidates))
         return self._game(found, mix=game.mix, keep=size)
 
     def _tree_scores(self, X: csr_array, size: int, depth: int) -> Candidates:

@@ -1,0 +1,84 @@
+"""What is fuzzed: every system's model folder and every reader of data."""
+
+import shutil
+import tempfile
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from tests.fuzz import models, readers
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+
+
+class Target(ABC):
+    """Something that takes files from others."""
+
+    name: str
+
+    @abstractmethod
+    def warm_up(self) -> None:
+        """Compile what cases need, so that their time is their own."""
+
+    @abstractmethod
+    def make(self, place: Path, seed: int) -> str:
+        """Write the case of that number to ``place``; says what was changed."""
+
+    @abstractmethod
+    def run(self, place: Path) -> str:
+        """Use it: ``answered`` or ``refused``; anything that must not happen is raised."""
+
+
+@dataclass(frozen=True)
+class ModelTarget(Target):
+    """A golden model."""
+
+    name: str
+
+    def warm_up(self) -> None:
+        """Use the unchanged model."""
+        self.run(GOLDEN / self.name)
+
+    def make(self, place: Path, seed: int) -> str:
+        """A changed copy of the model."""
+        shutil.copytree(GOLDEN / self.name, place)
+        return models.mutate(place, seed)
+
+    def run(self, place: Path) -> str:
+        """Load and predict."""
+        texts = orjson.loads((GOLDEN / f"{self.name}.json").read_bytes())["texts"]
+        return models.outcome(place, texts[:4])
+
+
+@dataclass(frozen=True)
+class ReaderTarget(Target):
+    """A small data set of one format."""
+
+    name: str
+
+    def warm_up(self) -> None:
+        """Read an unchanged data set."""
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "train.txt").write_text(readers.SEEDS["xmc"]["train.txt"])
+            readers.outcome(Path(folder))
+
+    def make(self, place: Path, seed: int) -> str:
+        """Changed files."""
+        return readers.make(place, self.name.removeprefix(READ), seed)
+
+    def run(self, place: Path) -> str:
+        """Read them in all ways."""
+        return readers.outcome(place)
+
+
+READ = "read-"
+MODELS = tuple(sorted(path.stem for path in GOLDEN.glob("*-format-*.json")))
+READERS = tuple(f"{READ}{kind}" for kind in readers.SEEDS)
+TARGETS = (*READERS, *MODELS)
+
+
+def target_named(name: str) -> Target:
+    """The target of that name."""
+    return ReaderTarget(name) if name in READERS else ModelTarget(name)
