@@ -90,7 +90,7 @@ class LongtailSystem(Contestant):
 
     def top(self, predicted: Any, k: int) -> tuple[Any, Any]:
         """Systems answer in that form already."""
-        return predicted.labels, predicted.scores
+        return predicted.indices, predicted.scores
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ def main(model_path: str, data_path: str) -> None:
     for i, text in enumerate(documents.joined(model.config.fields)):
         true = set(test.Y[[i]].indices)
         shown = textwrap.wrap(text, 36, max_lines=3)
-        for rank, (label, score) in enumerate(zip(answer.labels[i], answer.scores[i], strict=True)):
+        for rank, (label, score) in enumerate(zip(answer.indices[i], answer.scores[i], strict=True)):
             if label >= 0:
                 name = model.labels_.texts[label] or model.labels_.ids[label]
                 mark = "✓" if label in true else " "

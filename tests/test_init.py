@@ -26,7 +26,7 @@ def test_fit_save_load_and_predict(tmp_path):
     model.save(tmp_path / "model")
     again = longtail.load(tmp_path / "model")
     before, after = model.predict(["red"], k=2), again.predict(["red"], k=2)
-    assert np.array_equal(before.labels, after.labels)
+    assert np.array_equal(before.indices, after.indices)
     assert np.array_equal(before.scores, after.scores)
 
 
@@ -41,7 +41,7 @@ def test_auto_is_the_default(tiny):
     model = longtail.fit(train.documents.joined(), tags, linear={"tree": {"leaf_size": 60}})
     assert model.name == "linear", "there are too few documents for an ensemble"
     assert model.config.tree.leaf_size == 60
-    best = model.predict(tiny.test.documents.joined(), k=1).labels[:, 0]
+    best = model.predict(tiny.test.documents.joined(), k=1).indices[:, 0]
     first = [model.labels_.ids[label] for label in best]
     truth = [{tiny.test.labels.ids[c] for c in tiny.test.Y[[row]].indices} for row in range(len(tiny.test))]
     assert np.mean([label in right for label, right in zip(first, truth, strict=True)]) > 0.8

@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+import pickle
+from unittest import SkipTest
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array, csr_matrix, random_array
+from sklearn import exceptions
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from longtail.errors import ConfigError, NotFittedError, UsageError
-from longtail.sklearn import LongtailClassifier
+from longtail.sklearn import DEFAULT_THRESHOLD, LongtailClassifier
 
 TEXTS = ["red fox", "red sea", "blue sea", "blue fox"]
 TAGS = [["red", "fox"], ["red", "sea"], ["sea"], ["fox", "red"]]
@@ -70,8 +75,26 @@ def test_feature_rows() -> None:
 
 
 def test_threshold() -> None:
+    assert dummy(threshold=None).fit(TEXTS, TAGS).predict(["x"]).toarray().tolist() == [[1, 1, 0]]
     assert dummy(threshold=0.6).fit(TEXTS, TAGS).predict(["x"]).toarray().tolist() == [[1, 0, 0]]
     assert dummy(threshold=2.0).fit(TEXTS, TAGS).predict(["x"]).nnz == 0
+
+
+def test_the_threshold_is_chosen_on_held_out_documents() -> None:
+    texts, tags = TEXTS * 20, TAGS * 20
+    classifier = LongtailClassifier(k=3, tree__leaf_size=2, tree__arity=2).fit(texts, tags)
+    assert 0 < classifier.threshold_ < 1
+    assert classifier.predict(TEXTS).toarray().tolist() == [[1, 1, 0], [1, 0, 1], [0, 0, 1], [1, 1, 0]]
+    assert classifier.predict_proba(TEXTS).nnz == 12, "scores do not depend on the threshold"
+    assert classifier.system_.facts_.documents == 80, "the model is trained on all documents"
+
+
+def test_few_documents_have_a_default_threshold() -> None:
+    assert dummy().fit(TEXTS, TAGS).threshold_ == DEFAULT_THRESHOLD
+    assert dummy(threshold=0.25).fit(TEXTS, TAGS).threshold_ == 0.25
+    for wrong in ("best", float("nan"), True):
+        with pytest.raises(UsageError, match="threshold must be a number, 'auto' or None"):
+            dummy(threshold=wrong).fit(TEXTS, TAGS)
 
 
 def test_score_is_one_when_the_right_labels_come_first() -> None:
@@ -83,14 +106,14 @@ def test_score_is_one_when_the_right_labels_come_first() -> None:
 
 def test_parameters_and_clones() -> None:
     classifier = dummy(seed=3)
-    assert classifier.get_params() == {"system": "dummy", "k": 2, "threshold": None, "seed": 3}
+    assert classifier.get_params() == {"system": "dummy", "k": 2, "threshold": "auto", "seed": 3}
     assert classifier.set_params(k=1, seed=4) is classifier
     copy = clone(classifier.fit(TEXTS, TAGS))
-    assert copy.get_params() == {"system": "dummy", "k": 1, "threshold": None, "seed": 4}
+    assert copy.get_params() == {"system": "dummy", "k": 1, "threshold": "auto", "seed": 4}
     assert not hasattr(copy, "system_")
     copy.set_params(seed=5)
     assert classifier.get_params()["seed"] == 4
-    assert repr(classifier) == "LongtailClassifier(system='dummy', k=1, threshold=None, seed=4)"
+    assert repr(classifier) == "LongtailClassifier(system='dummy', k=1, threshold='auto', seed=4)"
     assert classifier.system_.config.seed == 4
     assert is_classifier(classifier)
 
@@ -138,3 +161,62 @@ def test_auto_chooses_the_system() -> None:
     assert classifier.system_.name == "linear"
     assert classifier.system_.config.tree.leaf_size == 2
     assert classifier.get_params()["system"] == "auto"
+
+
+SPARSE = "predictions are a sparse matrix, documents x labels: a dense one of a million labels fits no memory"
+ONE_CLASS = "the target is one class per document; the estimator takes a set of labels per document"
+CANNOT_APPLY = {
+    "check_no_attributes_set_in_init": "the settings of a system are parameters, kept in one dict",
+    "check_estimator_sparse_array": "predict_proba has a column per label, here 1 and not 2",
+    "check_estimator_sparse_matrix": "predict_proba has a column per label, here 1 and not 2",
+    "check_classifier_data_not_an_array": SPARSE,
+    "check_classifier_multioutput": SPARSE,
+    "check_classifiers_multilabel_representation_invariance": SPARSE,
+    "check_classifiers_multilabel_output_format_predict": SPARSE,
+    "check_classifiers_multilabel_output_format_predict_proba": SPARSE,
+    "check_classifiers_one_label": ONE_CLASS,
+    "check_classifiers_classes": ONE_CLASS,
+    "check_classifiers_train": ONE_CLASS,
+    "check_classifier_not_supporting_multiclass": ONE_CLASS,
+}
+"""The estimator checks of scikit-learn that cannot apply, and why."""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_estimator_checks_of_scikit_learn() -> None:
+    passed = 0
+    for estimator, check in estimator_checks_generator(LongtailClassifier("dummy")):
+        name = getattr(check, "func", check).__name__
+        if name in CANNOT_APPLY:
+            continue
+        try:
+            check(estimator)
+        except SkipTest:
+            continue
+        passed += 1
+    assert passed > 40
+
+
+def test_wrong_input_is_a_value_error_too() -> None:
+    for X in (np.array([[np.nan]]), np.array([[1j]]), np.array([1.0]), np.empty((1, 0))):
+        with pytest.raises(ValueError, match=r"NaN|Complex|Reshape|0 feature"):
+            dummy().fit(X, [["a"]])
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        dummy().fit(TEXTS, None)
+    classifier = dummy().fit(np.eye(4), TAGS)
+    assert classifier.n_features_in_ == 4
+    assert dummy().fit(np.eye(4).tolist(), TAGS).n_features_in_ == 4
+    with pytest.raises(ValueError, match="X has 3 features, but LongtailClassifier is expecting 4 features"):
+        classifier.predict(np.eye(3))
+    assert not hasattr(classifier.fit(TEXTS, TAGS), "n_features_in_")
+
+
+def test_an_untrained_estimator_raises_the_error_of_both() -> None:
+    with pytest.raises(exceptions.NotFittedError, match=r"call fit\(\)"):
+        dummy().predict(TEXTS)
+
+
+def test_a_trained_estimator_can_be_pickled() -> None:
+    classifier = LongtailClassifier(k=2, tree__leaf_size=2, tree__arity=2).fit(TEXTS * 5, TAGS * 5)
+    again = pickle.loads(pickle.dumps(classifier))
+    assert (again.predict_proba(TEXTS) != classifier.predict_proba(TEXTS)).nnz == 0

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
 from longtail.errors import UsageError
-from longtail.types import Dataset, Document, Documents, Edges, LabelSet, TopK, label_matrix
+from longtail.types import Dataset, Document, Documents, Edges, LabelSet, label_matrix
 
 tag_rows = st.lists(st.lists(st.sampled_from("abcdefg"), max_size=5), max_size=8)
 LINKS = Edges(["a"], ["x"], np.ones(1, np.float32))
@@ -347,34 +347,22 @@ class TestFingerprint:
         assert len(Dataset.from_texts(["\ud800"], [["a"]]).fingerprint()) == 64
 
 
-class TestTopK:
-    def test_to_csr_leaves_out_the_padding_and_sorts_columns(self):
-        best = TopK(np.array([[2, 0], [1, -1], [-1, -1]], np.int32), np.array([[0.9, 0.5], [0.7, 0], [0, 0]]))
-        matrix = best.to_csr(3)
-        assert matrix.toarray().tolist() == [[0.5, 0, 0.9], [0, 0.7, 0], [0, 0, 0]]
-        assert matrix.nnz == 3
-        assert matrix.has_canonical_format
+class TestShown:
+    def test_one_short_line(self):
+        data = Dataset.from_texts(["ab", "c"], [["a", "b"], ["b"]])
+        assert repr(data) == "Dataset(2 documents, 2 labels, 3 assignments)"
+        assert repr(data.documents) == "Documents(2)"
+        assert repr(Documents.from_features(data.Y)) == "Documents(2 feature rows)"
+        assert repr(data.labels) == "LabelSet(2: 'a', 'b')"
+        assert repr(LabelSet(list("abcd"), [""] * 4)) == "LabelSet(4: 'a', 'b', 'c', ...)"
+        assert repr(LabelSet([], [])) == "LabelSet(0)"
 
-    @given(st.lists(st.permutations(range(5)), max_size=6), st.integers(0, 5))
-    def test_to_csr_holds_every_prediction(self, orders, k):
-        chosen = np.array(orders, np.int32).reshape(-1, 5)[:, :k]
-        scores = np.tile(np.linspace(1, 0.5, 5, dtype=np.float32)[:k], (len(chosen), 1))
-        dense = TopK(chosen, scores).to_csr(5).toarray()
-        assert (np.take_along_axis(dense, chosen.astype(np.int64), axis=1) == scores).all()
-        assert np.count_nonzero(dense) == scores.size
-
-    def test_empty_and_stack(self):
-        empty = TopK.empty(2, 3)
-        assert (len(empty), empty.k) == (2, 3)
-        assert empty.to_csr(4).nnz == 0
-        stacked = TopK.stack([empty, TopK(np.array([[1, 0, -1]]), np.ones((1, 3)))])
-        assert stacked.labels.tolist() == [[-1, -1, -1], [-1, -1, -1], [1, 0, -1]]
-
-    def test_shapes_must_agree(self):
-        with pytest.raises(UsageError, match=r"must be one \[n, k\] shape"):
-            TopK(np.zeros((1, 2)), np.zeros((2, 1)))
-        with pytest.raises(UsageError, match=r"must be one \[n, k\] shape"):
-            TopK(np.zeros(2), np.zeros(2))
+    def test_notebooks_get_the_first_documents(self):
+        data = Dataset.from_texts(["a < b", *["x" * 100] * 9], [["p", "q"], *[[]] * 9])
+        html = data._repr_html_()
+        assert "<td>0</td><td>a &lt; b</td><td>p, q</td>" in html
+        assert f"<td>{'x' * 79}…</td><td></td>" in html
+        assert html.count("<tr>") == 6
 
 
 def test_labels_alone_are_a_data_set() -> None:

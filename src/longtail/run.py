@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+LOGGER = logging.getLogger("longtail")
+"""Messages of training in Python: facts at the level INFO, warnings at WARNING."""
 
 
 @dataclass(slots=True)
@@ -27,7 +31,7 @@ class Phase:
 
 @dataclass(slots=True)
 class Run:
-    """Silent by default; the command line overrides the three hooks to show progress."""
+    """Shows no progress by default, as ``longtail.progress`` does; messages go to the logger ``longtail``."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     messages: list[str] = field(default_factory=list)
@@ -53,8 +57,14 @@ class Run:
             self.on_end(phase)
 
     def say(self, message: str) -> None:
-        """Keep a sentence that the user should read (a warning, what was learned)."""
+        """Keep a sentence that the user may read (what was learned)."""
         self.messages.append(message)
+        LOGGER.info(message)
+
+    def warn(self, message: str) -> None:
+        """Keep a sentence that the user should read: something is not as it should be."""
+        self.messages.append(message)
+        LOGGER.warning(message)
 
     def on_start(self, phase: Phase) -> None:
         """A phase begins."""

@@ -6,20 +6,34 @@ The estimator follows scikit-learn's conventions by its methods alone, so it als
 from __future__ import annotations
 
 from importlib import import_module
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from longtail import systems
-from longtail.columns import tag_lists, text_column
-from longtail.errors import MissingPackageError, NotFittedError, UsageError
-from longtail.types import Dataset, Documents, LabelSet, TopK, label_matrix
+from longtail.columns import tag_lists
+from longtail.errors import MissingPackageError
+from longtail.sklearn_input import (
+    InputError,
+    documents_of,
+    labels_of,
+    matrix_of,
+    not_fitted,
+    value_errors,
+)
+from longtail.types import Dataset, Documents, TopK, label_matrix
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from longtail.systems.base import System
+
+MOST_HELD_OUT = 3000
+FEWEST_HELD_OUT = 5
+"""How many documents a threshold is chosen on; with fewer it is the default."""
+
+DEFAULT_THRESHOLD = 0.5
 
 
 class LongtailClassifier:
@@ -28,14 +42,21 @@ class LongtailClassifier:
     Args:
         system: the name of a system (see ``longtail info``); ``auto`` chooses one by the data.
         k: labels per document at most.
-        threshold: labels of a lower score are not predicted; None keeps the k best.
+        threshold: labels of a lower score are not predicted. ``"auto"`` chooses it: a part of the documents is held
+            out, a system is trained on the others, and the threshold of the highest micro F1 is taken; then the
+            system is trained on all documents. A number saves that second training; None keeps the k best labels.
         settings: the system's settings; ``table__key`` is the setting ``key`` of the table ``table``.
 
-    ``system_`` is the trained system, ``classes_`` the label of each column of Y.
+    ``system_`` is the trained system, ``classes_`` the label of each column of y, ``threshold_`` the threshold.
     """
 
     def __init__(
-        self, system: str = "linear", *, k: int = 5, threshold: float | None = None, **settings: Any
+        self,
+        system: str = "linear",
+        *,
+        k: int = 5,
+        threshold: float | str | None = "auto",
+        **settings: Any,
     ) -> None:
         self.system = system
         self.k = k
@@ -55,29 +76,45 @@ class LongtailClassifier:
                 self.settings[name] = value
         return self
 
-    def fit(self, X: Any, Y: Any) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:
         """Train.
 
         Args:
             X: texts (a list, a pandas column), or feature rows as a sparse or dense matrix.
-            Y: documents x labels, sparse or dense; or a list of tags per document.
+            y: documents x labels, sparse or dense; or a list of tags per document.
         """
         _check_k(self.k)
-        documents = _documents(X)
-        matrix = _matrix(Y)
-        if matrix is None:
-            rows = tag_lists(Y)
-            labels = LabelSet([], []).extended(tag for row in rows for tag in row)
-            matrix = label_matrix(rows, labels)
-        else:
-            names = [str(column) for column in range(matrix.shape[1])]
-            labels = LabelSet(names, [""] * len(names))
-        if matrix.shape[0] != len(documents):
-            raise UsageError(f"X has {len(documents)} documents, but Y has {matrix.shape[0]}")
-        data = Dataset(documents, labels, matrix)
-        self.system_ = self._untrained(data).fit(data)
+        _check_threshold(self.threshold)
+        with value_errors():
+            documents = documents_of(X)
+            labels, matrix = labels_of(y)
+            if matrix.shape[0] != len(documents):
+                raise InputError(f"X has {len(documents)} documents, but Y has {matrix.shape[0]}")
+            data = Dataset(documents, labels, matrix)
+            self._learn(data)
         self.classes_ = np.array(labels.ids)
+        if documents.features is not None:
+            self.n_features_in_ = documents.features.shape[1]
+        elif hasattr(self, "n_features_in_"):
+            del self.n_features_in_
         return self
+
+    def _learn(self, data: Dataset) -> None:
+        self.threshold_ = self._chosen_threshold(data) if self.threshold == "auto" else self.threshold
+        self.system_ = self._untrained(data).fit(data)
+
+    def _chosen_threshold(self, data: Dataset) -> float:
+        """The best threshold for documents that a system was not trained on."""
+        from longtail.metrics.threshold import best_threshold
+
+        order = np.random.default_rng(0).permutation(len(data))
+        size = min(MOST_HELD_OUT, max(len(data) // 20, min(100, len(data) // 5)))
+        rest, held_out = (data.take(np.sort(rows)) for rows in (order[size:], order[:size]))
+        if size < FEWEST_HELD_OUT or not rest.Y.nnz:
+            return DEFAULT_THRESHOLD
+        best = self._untrained(rest).fit(rest).predict(held_out, k=self.k)
+        found = best_threshold(best.indices, best.scores, held_out.Y)
+        return DEFAULT_THRESHOLD if found is None else found
 
     def _untrained(self, data: Dataset) -> System:
         settings = _nested(self.settings)
@@ -89,34 +126,42 @@ class LongtailClassifier:
 
     def predict(self, X: Any) -> csr_array:
         """Documents x labels, 1 where the label is predicted."""
-        answer = self.predict_proba(X)
+        best = self._best(X)
+        answer = (best if self.threshold_ is None else best.above(self.threshold_)).to_csr(len(self.classes_))
         answer.data[:] = 1
         return answer
 
     def predict_proba(self, X: Any) -> csr_array:
-        """Documents x labels with the scores of the predicted labels; all others are not stored."""
-        return self._best(X, self.threshold).to_csr(len(self.classes_))
+        """Documents x labels with the scores of the k best labels, whatever the threshold; others are 0."""
+        return self._best(X).to_csr(len(self.classes_))
 
-    def score(self, X: Any, Y: Any) -> float:
+    def score(self, X: Any, y: Any) -> float:
         """nDCG at k: 1 when the right labels come first in every document."""
         from longtail.metrics.topk import ndcg
 
-        best = self._best(X, None)
-        truth = _matrix(Y)
+        best = self._best(X)
+        truth = matrix_of(y, "Y")
         if truth is None:
-            rows = tag_lists(Y)
+            rows = tag_lists(y)
             labels = self.system_.labels_.extended(tag for row in rows for tag in row)
             truth = label_matrix(rows, labels)
-        return ndcg(best.labels, truth, self.k)
+        return ndcg(best.indices, truth, self.k)
 
-    def _best(self, X: Any, threshold: float | None) -> TopK:
+    def _best(self, X: Any) -> TopK:
         if not hasattr(self, "system_"):
-            raise NotFittedError("this LongtailClassifier is not trained: call fit() first")
-        best = self.system_.predict(_documents(X), k=self.k)
-        if threshold is None:
-            return best
-        keep = best.scores >= threshold
-        return TopK(np.where(keep, best.labels, -1), np.where(keep, best.scores, 0))
+            raise not_fitted(type(self).__name__)
+        with value_errors():
+            documents = documents_of(X)
+            self._check_width(documents)
+            return self.system_.predict(documents, k=self.k)
+
+    def _check_width(self, documents: Documents) -> None:
+        width = None if documents.features is None else documents.features.shape[1]
+        expected = getattr(self, "n_features_in_", None)
+        if width is not None and expected is not None and width != expected:
+            raise InputError(
+                f"X has {width} features, but {type(self).__name__} is expecting {expected} features as input"
+            )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "system_")
@@ -142,32 +187,13 @@ class LongtailClassifier:
 
 def _check_k(k: Any) -> None:
     if isinstance(k, bool) or not isinstance(k, Integral) or int(k) < 1:
-        raise UsageError(f"k must be a whole number of at least 1, not {k!r}")
+        raise InputError(f"k must be a whole number of at least 1, not {k!r}")
 
 
-def _documents(X: Any) -> Documents:
-    matrix = _matrix(X)
-    if matrix is not None:
-        return Documents.from_features(matrix)
-    if isinstance(X, str):
-        raise UsageError("X is one string; give a list of texts")
-    return Documents.of(text_column(X))
-
-
-def _matrix(values: Any) -> csr_array | None:
-    """Sparse and two-dimensional dense matrices as CSR; None for anything else."""
-    from scipy.sparse import csr_array
-
-    if hasattr(values, "tocsr"):
-        matrix = csr_array(values, dtype=np.float32)
-        if not matrix.data.all():
-            # A stored zero is no label; the user's own matrix stays as it is.
-            matrix = matrix.copy()
-            matrix.eliminate_zeros()
-        return matrix
-    if isinstance(values, np.ndarray) and values.ndim == 2 and values.dtype.kind in "biuf":
-        return csr_array(values.astype(np.float32))
-    return None
+def _check_threshold(threshold: Any) -> None:
+    number = isinstance(threshold, Real) and not isinstance(threshold, bool) and threshold == threshold
+    if threshold is not None and threshold != "auto" and not number:
+        raise InputError(f"threshold must be a number, 'auto' or None, not {threshold!r}")
 
 
 def _nested(settings: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The nouns that cross folders: Document(s), LabelSet, Edges, Dataset, TopK."""
+"""The nouns that cross folders: Document(s), LabelSet, Edges, Dataset; TopK has a file of its own."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import numpy as np
 from longtail import pairs
 from longtail.columns import is_sparse, tag_lists, text_column
 from longtail.errors import UsageError
+from longtail.notebook import html_table
+from longtail.topk import TopK as TopK
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -30,7 +32,7 @@ class Document:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Documents(Sequence[Document]):
     """Many documents as columns: lists of equal length, and optionally one feature row each.
 
@@ -101,6 +103,11 @@ class Documents(Sequence[Document]):
     def __iter__(self) -> Iterator[Document]:
         return (self[i] for i in range(len(self)))
 
+    def __repr__(self) -> str:
+        return (
+            f"Documents({len(self):,})" if self.features is None else f"Documents({len(self):,} feature rows)"
+        )
+
     def take(self, rows: Iterable[int]) -> Documents:
         """The documents at these row numbers, in that order."""
         rows = [int(r) for r in rows]
@@ -128,7 +135,7 @@ class Documents(Sequence[Document]):
         ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LabelSet:
     """The labels in order: ids, texts (empty where there is none), further keys of their records.
 
@@ -155,6 +162,10 @@ class LabelSet:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __repr__(self) -> str:
+        some = ", ".join([*map(repr, self.ids[:3]), *(["..."] if len(self) > 3 else [])])
+        return f"LabelSet({len(self):,}: {some})" if len(self) else "LabelSet(0)"
 
     @property
     def has_text(self) -> bool:
@@ -187,7 +198,7 @@ class Edges(NamedTuple):
         return ends[0, known], ends[1, known], self.weights[known]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Dataset:
     """Documents, labels and the sparse matrix ``Y`` (documents x labels, float32) that joins them.
 
@@ -217,6 +228,16 @@ class Dataset:
 
     def __len__(self) -> int:
         return len(self.documents)
+
+    def __repr__(self) -> str:
+        return f"Dataset({len(self):,} documents, {len(self.labels):,} labels, {self.Y.nnz:,} assignments)"
+
+    def _repr_html_(self) -> str:
+        texts = [text if len(text) <= 80 else f"{text[:79]}…" for text in self.documents[:5].joined()]
+        tags = (self.Y.indices[self.Y.indptr[row] : self.Y.indptr[row + 1]] for row in range(len(texts)))
+        named = [", ".join(self.labels.ids[label] for label in row) for row in tags]
+        ids = self.documents.ids[:5]
+        return html_table(repr(self), ["id", "text", "labels"], zip(ids, texts, named, strict=True))
 
     @classmethod
     def from_texts(
@@ -321,51 +342,6 @@ class Dataset:
             _digest_texts(digest, self.edges.targets)
             digest.update(self.edges.weights.astype("<f4").tobytes())
         return digest.hexdigest()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TopK:
-    """Predictions: label columns and scores, best first, -1 and 0 where there are fewer than k.
-
-    Shapes: ``labels`` int32 [n, k], ``scores`` float32 [n, k]. Ties break by the lower label index.
-    """
-
-    labels: np.ndarray
-    scores: np.ndarray
-
-    def __post_init__(self) -> None:
-        if self.labels.ndim != 2 or self.labels.shape != self.scores.shape:
-            raise UsageError(
-                f"labels {self.labels.shape} and scores {self.scores.shape} must be one [n, k] shape"
-            )
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    @property
-    def k(self) -> int:
-        """The number of columns."""
-        return int(self.labels.shape[1])
-
-    @classmethod
-    def stack(cls, parts: Sequence[TopK]) -> TopK:
-        """Join the answers of several batches."""
-        return cls(np.concatenate([p.labels for p in parts]), np.concatenate([p.scores for p in parts]))
-
-    @classmethod
-    def empty(cls, n: int, k: int) -> TopK:
-        """No prediction for any of n documents."""
-        return cls(np.full((n, k), -1, np.int32), np.zeros((n, k), np.float32))
-
-    def to_csr(self, n_labels: int) -> csr_array:
-        """Documents x labels, scores as values."""
-        from scipy.sparse import csr_array
-
-        there = self.labels >= 0
-        indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
-        matrix = csr_array((self.scores[there], self.labels[there], indptr), shape=(len(self), n_labels))
-        matrix.sort_indices()
-        return matrix
 
 
 DocumentsLike: TypeAlias = (

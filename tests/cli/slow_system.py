@@ -54,7 +54,7 @@ def wait() -> None:
 
 
 if __name__ == "__main__":
-    from longtail.cli import progress
+    from longtail import progress
     from longtail.cli.main import main
 
     REGISTRY["slow"] = "tests.cli.slow_system:Slow"

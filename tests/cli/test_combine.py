@@ -17,7 +17,7 @@ def test_models_are_combined_and_saved(call: Call, source: Path, models: list[Pa
     assert "Metrics on the validation documents" in answer.out
     combined = load(tmp_path / "m")
     assert combined.config.members == ("linear", "lexical")
-    best = combined.predict(["a text about word3"], k=2).labels[0]
+    best = combined.predict(["a text about word3"], k=2).indices[0]
     assert {combined.labels_.ids[label] for label in best} == {"common", "l3"}
     refused = call("combine", *models[:2], "--valid", source, "-o", tmp_path / "m", "-q")
     assert refused.code == 2

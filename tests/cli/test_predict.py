@@ -73,7 +73,7 @@ def test_threshold_leaves_out_low_scores(call: Call, model: Path, folder: Path) 
 def test_above_keeps_a_score_that_is_the_threshold() -> None:
     best = TopK(np.array([[3, 1, -1]], np.int32), np.array([[0.5, 0.25, 0]], np.float32))
     kept = above(best, 0.5)
-    assert kept.labels.tolist() == [[3, -1, -1]]
+    assert kept.indices.tolist() == [[3, -1, -1]]
     assert kept.scores.tolist() == [[0.5, 0, 0]]
 
 

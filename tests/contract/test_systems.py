@@ -115,7 +115,7 @@ def untrained(system: System) -> System:
 
 
 def same(one: TopK, other: TopK) -> bool:
-    return bool((one.labels == other.labels).all() and (one.scores == other.scores).all())
+    return bool((one.indices == other.indices).all() and (one.scores == other.scores).all())
 
 
 def alike(system: System, one: TopK, other: TopK) -> bool:
@@ -124,7 +124,7 @@ def alike(system: System, one: TopK, other: TopK) -> bool:
         return same(one, other)
     # Labels of (nearly) the same score may change places.
     near = np.abs(one.scores - other.scores) <= CLOSE[system.name]
-    return bool(near.all() and (one.labels == other.labels).mean() > 0.99)
+    return bool(near.all() and (one.indices == other.indices).mean() > 0.99)
 
 
 def folder_bytes(folder: Path) -> dict[str, bytes]:
@@ -145,13 +145,13 @@ def test_the_answer_has_the_shape_and_order_that_topk_promises(
     system: System, data: dict[str, Dataset]
 ) -> None:
     answer = system.predict(data["test"], k=7)
-    assert answer.labels.shape == answer.scores.shape == (len(data["test"]), 7)
-    assert answer.labels.dtype == np.int32
+    assert answer.indices.shape == answer.scores.shape == (len(data["test"]), 7)
+    assert answer.indices.dtype == np.int32
     assert answer.scores.dtype == np.float32
     assert np.isfinite(answer.scores).all()
     assert (answer.scores[:, 1:] <= answer.scores[:, :-1]).all()
-    assert answer.labels.max() < len(data["train"].labels)
-    assert all(len(set(row[row >= 0])) == (row >= 0).sum() for row in answer.labels)
+    assert answer.indices.max() < len(data["train"].labels)
+    assert all(len(set(row[row >= 0])) == (row >= 0).sum() for row in answer.indices)
 
 
 def test_alone_or_in_a_batch_the_answer_is_the_same(system: System, data: dict[str, Dataset]) -> None:
@@ -165,7 +165,7 @@ def test_alone_or_in_a_batch_the_answer_is_the_same(system: System, data: dict[s
 def test_the_order_of_documents_does_not_matter(system: System, data: dict[str, Dataset]) -> None:
     order = np.random.default_rng(0).permutation(len(data["test"]))
     forward, shuffled = system.predict(data["test"]), system.predict(data["test"].take(order))
-    assert alike(system, TopK(forward.labels[order], forward.scores[order]), shuffled)
+    assert alike(system, TopK(forward.indices[order], forward.scores[order]), shuffled)
 
 
 def test_batches_join_seamlessly(
@@ -178,7 +178,7 @@ def test_batches_join_seamlessly(
 
 def test_a_smaller_k_is_the_head_of_a_larger_one(system: System, data: dict[str, Dataset]) -> None:
     many, few = system.predict(data["test"], k=8), system.predict(data["test"], k=3)
-    assert same(TopK(many.labels[:, :3], many.scores[:, :3]), few)
+    assert same(TopK(many.indices[:, :3], many.scores[:, :3]), few)
 
 
 def test_a_saved_model_gives_the_same_scores(
@@ -209,8 +209,8 @@ def test_k_above_the_number_of_labels_is_padded(system: System, data: dict[str, 
     n_labels = len(data["train"].labels)
     answer = system.predict(data["test"].take([0]), k=n_labels + 10)
     assert answer.k == n_labels + 10
-    assert (answer.labels[0, n_labels:] == -1).all()
-    assert (answer.scores[answer.labels < 0] == 0).all()
+    assert (answer.indices[0, n_labels:] == -1).all()
+    assert (answer.scores[answer.indices < 0] == 0).all()
 
 
 @pytest.mark.parametrize(
@@ -218,12 +218,12 @@ def test_k_above_the_number_of_labels_is_padded(system: System, data: dict[str, 
 )
 def test_any_text_gets_an_answer(system: System, text: str) -> None:
     answer = system.predict([text], k=3)
-    assert answer.labels.shape == (1, 3)
+    assert answer.indices.shape == (1, 3)
     assert np.isfinite(answer.scores).all()
 
 
 def test_no_documents_no_answers(system: System) -> None:
-    assert system.predict([], k=4).labels.shape == (0, 4)
+    assert system.predict([], k=4).indices.shape == (0, 4)
 
 
 def test_a_string_a_document_and_a_title_are_all_taken(system: System, data: dict[str, Dataset]) -> None:
@@ -240,7 +240,7 @@ def test_a_label_without_documents_and_a_document_without_labels_are_no_obstacle
     )
     fitted = untrained(system).fit(train)
     answer = fitted.predict(["red"], k=3)
-    assert (answer.labels >= -1).all()
+    assert (answer.indices >= -1).all()
     report = fitted.evaluate(train)
     assert report.counts["documents"] == 4
 
@@ -252,7 +252,7 @@ def test_the_smallest_data_sets_train(system: System, texts: list[str], tags: li
     # A system that needs no documents needs the texts of labels; one is a member of the ensemble.
     label_texts = {"x": "a"} if system.capabilities.zero_shot or system.name == "ensemble" else None
     fitted = untrained(system).fit(Dataset.from_texts(texts, tags, label_texts))
-    assert fitted.predict(["a"], k=1).labels[0, 0] == 0
+    assert fitted.predict(["a"], k=1).indices[0, 0] == 0
 
 
 def test_nothing_to_learn_from_is_said(system: System) -> None:
@@ -260,7 +260,7 @@ def test_nothing_to_learn_from_is_said(system: System) -> None:
         with pytest.raises(UsageError, match="no label has a text"):
             untrained(system).fit(Dataset.from_texts(["a"], [["x"]]))
         for train in (Dataset.from_labels({"x": "a"}), Dataset.from_texts(["a"], [[]], {"x": "a"})):
-            assert untrained(system).fit(train).predict(["a"], k=1).labels[0, 0] == 0
+            assert untrained(system).fit(train).predict(["a"], k=1).indices[0, 0] == 0
         return
     with pytest.raises(UsageError, match="no document"):
         untrained(system).fit(Dataset.from_texts([], []))
@@ -298,17 +298,17 @@ def test_revealed_labels_are_never_predicted(system: System, data: dict[str, Dat
     best.data[:] = odd
     best.eliminate_zeros()
     answer = system.predict(test, k=4, revealed=best)
-    assert answer.labels.shape == (len(test), 4)
+    assert answer.indices.shape == (len(test), 4)
     assert answer.to_csr(len(system.labels_)).multiply(best).nnz == 0
-    assert (answer.scores[answer.labels < 0] == 0).all()
-    assert (answer.labels[:, 1:][answer.labels[:, :-1] < 0] == -1).all()
+    assert (answer.scores[answer.indices < 0] == 0).all()
+    assert (answer.indices[:, 1:][answer.indices[:, :-1] < 0] == -1).all()
     # Other documents of the batch have nothing to do with it.
     plain = system.predict(test, k=4)
-    assert same(TopK(answer.labels[::2], answer.scores[::2]), TopK(plain.labels[::2], plain.scores[::2]))
+    assert same(TopK(answer.indices[::2], answer.scores[::2]), TopK(plain.indices[::2], plain.scores[::2]))
     if not system.capabilities.revealed_labels:
         wide = system.predict(test, k=7)
-        kept = TopK(wide.labels[1::2, 3:], wide.scores[1::2, 3:])
-        assert same(TopK(answer.labels[1::2], answer.scores[1::2]), kept)
+        kept = TopK(wide.indices[1::2, 3:], wide.scores[1::2, 3:])
+        assert same(TopK(answer.indices[1::2], answer.scores[1::2]), kept)
     # Lists of ids and a data set that brings them say the same as a matrix.
     ids = [
         [system.labels_.ids[column] for column in best.indices[best.indptr[row] : best.indptr[row + 1]]]
@@ -322,7 +322,7 @@ def test_revealed_labels_are_never_predicted(system: System, data: dict[str, Dat
 
 def test_all_labels_revealed_leave_no_answer(system: System) -> None:
     answer = system.predict(["a"], k=2, revealed=[system.labels_.ids])
-    assert (answer.labels == -1).all()
+    assert (answer.indices == -1).all()
 
 
 def test_nothing_revealed_changes_nothing(system: System, data: dict[str, Dataset]) -> None:
@@ -361,7 +361,7 @@ def test_feature_matrices_are_taken_or_refused_as_declared(system: System, data:
             untrained(system).fit(matrix)
         return
     fitted = untrained(system).fit(matrix)
-    assert fitted.predict(matrix.documents, k=2).labels.shape == (len(matrix), 2)
+    assert fitted.predict(matrix.documents, k=2).indices.shape == (len(matrix), 2)
     holes = np.where(X > 0.99, np.nan, X)
     with pytest.raises(UsageError, match="not finite"):
         untrained(system).fit(Dataset.from_matrix(holes, Y))

@@ -44,13 +44,13 @@ def test_values_are_those_of_longtail_metrics_and_lie_in_their_intervals():
     predictions, data, counts = zipf_case()
     report = evaluate(predictions, data, train_counts=counts, n_train=900)
     q = propensity.inverse_propensity(counts, 900)
-    expected = {f"R@{k}": topk.recall(predictions.labels, data.Y, k) for k in (1, 3, 5, 10)}
+    expected = {f"R@{k}": topk.recall(predictions.indices, data.Y, k) for k in (1, 3, 5, 10)}
     for k in (1, 3, 5):
         expected |= {
-            f"P@{k}": topk.precision(predictions.labels, data.Y, k),
-            f"nDCG@{k}": topk.ndcg(predictions.labels, data.Y, k),
-            f"PSP@{k}": propensity.psp(predictions.labels, data.Y, q, k),
-            f"PSnDCG@{k}": propensity.psndcg(predictions.labels, data.Y, q, k),
+            f"P@{k}": topk.precision(predictions.indices, data.Y, k),
+            f"nDCG@{k}": topk.ndcg(predictions.indices, data.Y, k),
+            f"PSP@{k}": propensity.psp(predictions.indices, data.Y, q, k),
+            f"PSnDCG@{k}": propensity.psndcg(predictions.indices, data.Y, q, k),
         }
     assert set(report.metrics) == set(expected)
     for name, value in expected.items():
@@ -118,9 +118,9 @@ def test_calibration_and_f1_only_for_probabilities():
     predictions, data, counts = zipf_case()
     report = evaluate(predictions, data, train_counts=counts, n_train=900)
     assert report.calibration is not None
-    assert sum(p["count"] for p in report.calibration["points"]) == (predictions.labels[:, :5] >= 0).sum()
+    assert sum(p["count"] for p in report.calibration["points"]) == (predictions.indices[:, :5] >= 0).sum()
     assert "micro F1" in report.other
-    raw = TopK(predictions.labels, predictions.scores * 10 - 3)
+    raw = TopK(predictions.indices, predictions.scores * 10 - 3)
     report = evaluate(raw, data, train_counts=counts, n_train=900)
     assert report.calibration is None
     assert set(report.other) == {"coverage@1", "coverage@3", "coverage@5"}

@@ -22,7 +22,7 @@ ONES = np.ones(N_LABELS)
 def case(predicted, truth, *out, k=3) -> Case:
     answer = ranking(predicted, k)
     unscored = [None if rows is None else pairs(rows, N_LABELS) for rows in out]
-    return Case.of(answer.labels, answer.scores, pairs(truth, N_LABELS), unscored)
+    return Case.of(answer.indices, answer.scores, pairs(truth, N_LABELS), unscored)
 
 
 def test_a_case_knows_hits_and_sizes():

@@ -32,7 +32,7 @@ def main() -> None:
             model = create(name, settings).fit(data.train, valid=data.valid)
             model.save(HERE / f"{name}-format-{FORMAT}", force=True)
             answer = model.predict(texts, k=K)
-            expected = {"texts": texts, "labels": answer.labels.tolist(), "scores": answer.scores.tolist()}
+            expected = {"texts": texts, "labels": answer.indices.tolist(), "scores": answer.scores.tolist()}
             (HERE / f"{name}-format-{FORMAT}.json").write_bytes(orjson.dumps(expected))
 
 

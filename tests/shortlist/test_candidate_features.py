@@ -26,7 +26,7 @@ def test_a_document_that_cannot_be_read_has_no_candidates() -> None:
     assert found.counts.tolist() == [3, 0, 3]
     assert found.ids.tolist() == [0, 3, 4] * 2
     top = Same([True, False, True]).top_k(2)
-    assert top.labels.tolist() == [[3, 4], [-1, -1], [3, 4]]
+    assert top.indices.tolist() == [[3, 4], [-1, -1], [3, 4]]
     assert top.scores[1].tolist() == [0, 0]
     assert Same([False]).readable_shortlist(3).counts.tolist() == [0]
     assert Same([True]).readable_shortlist(3).counts.tolist() == [3]

@@ -31,9 +31,9 @@ def lists(candidates: Candidates) -> list[dict[int, float]]:
 @given(ROWS)
 def test_ranking_is_by_score_then_id_and_padded(rows: list[dict[int, int]]) -> None:
     top = of(rows).top_k(4)
-    assert top.labels.dtype == np.int32
+    assert top.indices.dtype == np.int32
     assert top.scores.dtype == np.float32
-    for row, labels, scores in zip(rows, top.labels.tolist(), top.scores.tolist(), strict=True):
+    for row, labels, scores in zip(rows, top.indices.tolist(), top.scores.tolist(), strict=True):
         best = sorted(row, key=lambda i: (-row[i], i))[:4]
         assert labels == best + [-1] * (4 - len(best))
         assert scores == [row[i] for i in best] + [0] * (4 - len(best))
@@ -104,7 +104,7 @@ def test_zeros_survive_a_matrix_and_a_table(rows: list[dict[int, int]]) -> None:
     candidates = of(rows)
     assert lists(Candidates.from_csr(candidates.to_csr(21))) == rows
     top = candidates.top_k(8)
-    assert lists(Candidates.from_padded(top.labels, top.scores)) == rows
+    assert lists(Candidates.from_padded(top.indices, top.scores)) == rows
 
 
 def test_columns_of_a_matrix_are_put_in_order() -> None:
@@ -143,6 +143,6 @@ def test_lists_that_do_not_fit_are_refused() -> None:
 
 def test_no_documents() -> None:
     nothing = of([])
-    assert nothing.top_k(3).labels.shape == (0, 3)
+    assert nothing.top_k(3).indices.shape == (0, 3)
     assert len(Candidates.stack([nothing, nothing])) == 0
     assert len(nothing.best(2).union(nothing)) == 0

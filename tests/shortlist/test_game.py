@@ -145,9 +145,9 @@ def test_joint_scores_of_the_whole_way(n_labels: int, n_clusters: int, beam: int
     top = ranked.with_scores(ranked.scores * labels.scores).top_k(k)
 
     known = x.any(axis=1)
-    assert (top.labels[~known] == -1).all()
+    assert (top.indices[~known] == -1).all()
     best = -np.sort(-joint, axis=1)[:, :k]
     best = np.pad(best, ((0, 0), (0, k - best.shape[1])))
     assert np.allclose(top.scores[known], best[known], atol=1e-5)
-    there = (top.labels >= 0) & known[:, None]
-    assert np.allclose(joint[np.nonzero(there)[0], top.labels[there]], top.scores[there], atol=1e-5)
+    there = (top.indices >= 0) & known[:, None]
+    assert np.allclose(joint[np.nonzero(there)[0], top.indices[there]], top.scores[there], atol=1e-5)

@@ -39,9 +39,9 @@ def test_the_answer_is_the_exact_one(n_rows: int, dimensions: int, size: int) ->
             continue
         best = np.sort(exact[i])[::-1][:here]
         tolerance = 1e-5 * np.linalg.norm(x[i]) * np.linalg.norm(matrix, axis=1).max()
-        assert np.allclose(exact[i, top.labels[i, :here]], best, rtol=0, atol=tolerance)
+        assert np.allclose(exact[i, top.indices[i, :here]], best, rtol=0, atol=tolerance)
         assert np.allclose(top.scores[i, :here], best, rtol=0, atol=tolerance)
-        assert (top.labels[i, here:] == -1).all()
+        assert (top.indices[i, here:] == -1).all()
 
 
 def test_equal_rows_rank_by_number() -> None:

@@ -144,14 +144,14 @@ def test_a_system_that_label_texts_are_enough_for_needs_no_documents():
     labels = Dataset.from_texts([], [], {"a": "red", "b": "green"})
     system = NotingLabels().fit(labels)
     assert system.facts_.documents == 0
-    assert system.predict(["1"], k=1).labels.tolist() == [[1]]
+    assert system.predict(["1"], k=1).indices.tolist() == [[1]]
     assert NotingLabels().fit(Dataset.from_texts(["x"], [[]], {"a": "red"})).label_counts_.tolist() == [0]
 
 
 def test_a_failed_fit_leaves_the_old_model_usable(fitted):
     with pytest.raises(UsageError):
         fitted.fit(Dataset.from_texts([], []))
-    assert fitted.predict(["1"]).labels[0, 0] == 1
+    assert fitted.predict(["1"]).indices[0, 0] == 1
     assert fitted.label_counts_.tolist() == [0, 1, 2]
 
 
@@ -162,13 +162,13 @@ def test_k_is_positive(fitted, k):
 
 
 def test_no_documents_never_reach_the_hook(fitted):
-    assert fitted.predict([], k=3).labels.shape == (0, 3)
+    assert fitted.predict([], k=3).indices.shape == (0, 3)
     assert fitted.batches == []
 
 
 def test_known_labels_are_no_answers(fitted):
     answer = fitted.predict(["1", "1", "2"], k=2, revealed=[["a"], ["b"], []])
-    assert answer.labels.tolist() == [[-1, -1], [1, -1], [2, -1]]
+    assert answer.indices.tolist() == [[-1, -1], [1, -1], [2, -1]]
     assert answer.scores.tolist() == [[0, 0], [1, 0], [1, 0]]
 
 
@@ -176,7 +176,7 @@ def test_what_is_known_of_documents_reaches_the_hook():
     system = Noting().fit(TRAIN)
     system.predict(["1"], k=2)
     assert system.encoded_with == (None, None)
-    assert system.predict(["1"], k=2, revealed=[["a", "b"]]).labels.tolist() == [[-1, -1]]
+    assert system.predict(["1"], k=2, revealed=[["a", "b"]]).indices.tolist() == [[-1, -1]]
     assert system.encoded_with == ([[0, 1, 1]], None)
     assert system.sizes == [2, 4]
     system.predict(["1"], k=2, edges=EDGES)
@@ -189,9 +189,9 @@ def test_what_is_known_of_documents_reaches_the_hook():
 
 def test_a_document_that_cannot_be_read_has_no_answer(fitted):
     answer = fitted.predict(["1 2", "?", "2"], k=2)
-    assert answer.labels.tolist() == [[1, 2], [-1, -1], [2, -1]]
+    assert answer.indices.tolist() == [[1, 2], [-1, -1], [2, -1]]
     assert answer.scores.tolist() == [[1, 0.5], [0, 0], [1, 0]]
-    assert fitted.predict(["?"], k=1, revealed=[["a"]]).labels.tolist() == [[-1]]
+    assert fitted.predict(["?"], k=1, revealed=[["a"]]).indices.tolist() == [[-1]]
 
 
 # --- revealed labels, batches, evaluation ----------------------------------------------------------------
@@ -200,9 +200,9 @@ def test_a_document_that_cannot_be_read_has_no_answer(fitted):
 def test_a_data_set_brings_its_revealed_labels_matched_by_id(fitted):
     test = Dataset.from_texts(["1", "2"], [["new", "a"], ["a", "b"]])
     test = replace(test, revealed=test.Y, edges=EDGES)
-    assert fitted.predict(test, k=1).labels.tolist() == [[-1], [-1]]
-    assert fitted.predict(test, k=1, revealed=[[], []]).labels.tolist() == [[1], [2]]
-    assert fitted.predict(test.documents, k=1).labels.tolist() == [[1], [2]]
+    assert fitted.predict(test, k=1).indices.tolist() == [[-1], [-1]]
+    assert fitted.predict(test, k=1, revealed=[[], []]).indices.tolist() == [[1], [2]]
+    assert fitted.predict(test.documents, k=1).indices.tolist() == [[1], [2]]
 
 
 def test_evaluate_leaves_out_what_is_revealed():
@@ -222,7 +222,7 @@ def test_known_labels_go_with_their_documents_over_batches(rows, size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(base, "BATCH_SIZE", size)
         answer = system.predict(["1"] * len(rows), k=1, revealed=rows)
-    assert answer.labels[:, 0].tolist() == [-1 if "a" in row else 1 for row in rows]
+    assert answer.indices[:, 0].tolist() == [-1 if "a" in row else 1 for row in rows]
 
 
 @given(st.lists(st.integers(0, 2), max_size=12), st.integers(1, 5), st.integers(1, 3))
@@ -231,7 +231,7 @@ def test_batches_cover_every_document_once_and_in_order(numbers, size, k):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(base, "BATCH_SIZE", size)
         answer = system.predict([str(number) for number in numbers], k=k)
-    assert answer.labels[:, 0].tolist() == numbers
+    assert answer.indices[:, 0].tolist() == numbers
     assert answer.k == k
     assert sum(system.batches) == len(numbers)
     assert all(0 < batch <= size for batch in system.batches)

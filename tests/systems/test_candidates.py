@@ -63,7 +63,7 @@ def test_candidates_are_what_predict_gives_over_batches(texts, size, k):
     assert found.features.shape == (len(found.candidates.ids), 2)
     assert (found.features[:, 1] == found.candidates.ids).all()
     again = found.candidates.top_k(k)
-    assert again.labels.tolist() == top.labels.tolist()
+    assert again.indices.tolist() == top.indices.tolist()
     assert again.scores.tolist() == top.scores.tolist()
 
 

@@ -16,14 +16,14 @@ def test_every_document_gets_the_most_frequent_labels_with_their_shares():
     train = Dataset.from_texts(["", "x", "y", "z"], [["b"], ["a", "b"], ["c", "b"], []], {"never": ""})
     answer = Dummy().fit(train).predict(["anything", ""], k=5)
     assert train.labels.ids == ["never", "b", "a", "c"]
-    assert answer.labels.tolist() == [[1, 2, 3, -1, -1]] * 2
+    assert answer.indices.tolist() == [[1, 2, 3, -1, -1]] * 2
     assert answer.scores.tolist() == [[0.75, 0.25, 0.25, 0, 0]] * 2
 
 
 def test_it_takes_feature_rows_of_any_width():
     fitted = Dummy().fit(Dataset.from_matrix(np.eye(2), np.array([[1, 1], [0, 1]])))
     answer = fitted.predict(Dataset.from_matrix(np.eye(7), np.zeros((7, 2))), k=2)
-    assert answer.labels.tolist() == [[1, 0]] * 7
+    assert answer.indices.tolist() == [[1, 0]] * 7
     assert answer.scores.tolist() == [[1, 0.5]] * 7
 
 
@@ -33,7 +33,7 @@ def test_scores_are_shares_in_falling_order_with_ties_by_column(tags, k):
     answer = Dummy().fit(train).predict(["a"], k=k)
     counts = {i: sum(label in row for row in tags) for i, label in enumerate(LABELS)}
     best = sorted((i for i in counts if counts[i]), key=lambda i: (-counts[i], i))[:k]
-    assert answer.labels[0].tolist() == best + [-1] * (k - len(best))
+    assert answer.indices[0].tolist() == best + [-1] * (k - len(best))
     shares = [counts[i] / len(tags) for i in best] + [0] * (k - len(best))
     assert answer.scores[0].tolist() == pytest.approx(shares)
 

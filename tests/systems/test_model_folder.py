@@ -124,7 +124,7 @@ def test_a_dummy_of_format_1_is_read(dummy, tiny):
     change_json(dummy / "config.json", lambda found: found.update(format=1))
     assert model_folder.describe(dummy)["format"] == 1
     after = load(dummy).predict(tiny.test)
-    assert (before.labels == after.labels).all()
+    assert (before.indices == after.indices).all()
     assert (before.scores == after.scores).all()
 
 
@@ -353,7 +353,7 @@ def test_labels_that_are_fewer_everywhere_do_not_fit_the_tree(copy, saved):
     change_labels(model, lambda labels: labels.__delitem__(slice(20, None)))
     change_json(model / "config.json", lambda found: found["data"].update(labels=20))
     if name == "dummy":  # whose counts are the whole model: this is another one, and it is sound
-        assert load(model).predict(["a"], k=30).labels.max() < 20
+        assert load(model).predict(["a"], k=30).indices.max() < 20
     else:
         with pytest.raises(ModelIntegrityError, match="label"):
             load(model)

@@ -51,5 +51,5 @@ def test_those_of_a_data_set_are_matched_by_id():
 def test_answers_close_up():
     answer = TopK(np.array([[2, 0, 1], [1, -1, -1]], np.int32), np.array([[3, 2, 1], [1, 0, 0]], np.float32))
     left = without_revealed(answer, revealed_matrix([["c"], ["b"]], 2, LABELS), 2)
-    assert left.labels.tolist() == [[0, 1], [-1, -1]]
+    assert left.indices.tolist() == [[0, 1], [-1, -1]]
     assert left.scores.tolist() == [[2, 1], [0, 0]]

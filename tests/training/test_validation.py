@@ -97,7 +97,7 @@ def test_metrics_are_those_of_the_evaluation(n_labels: int, filtered: bool) -> N
         expected = report.metrics[name]["value"] if name in report.metrics else report.other[name]
         assert found[name] == pytest.approx(expected, abs=1e-4)
     assert found["overall"] == pytest.approx(np.mean([found[name] for name in NAMES[:4]]))
-    clean = without_unscored(ranking.labels, validation.unscored)
+    clean = without_unscored(ranking.indices, validation.unscored)
     assert ranking_metrics(clean, validation) == pytest.approx(found)
 
 

@@ -114,12 +114,7 @@ def command(
 
 def above(best: TopK, threshold: float) -> TopK:
     """The predictions without those that score below ``threshold``."""
-    import numpy as np
-
-    from longtail.types import TopK
-
-    keep = best.scores >= threshold
-    return TopK(np.where(keep, best.labels, -1), np.where(keep, best.scores, 0))
+    return best.above(threshold)
 
 
 @contextmanager

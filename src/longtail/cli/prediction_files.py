@@ -40,7 +40,7 @@ class PredictionFile(ABC):
 
     def _rows(self, best: TopK) -> Iterator[tuple[list[int], list[float]]]:
         # Plain lists once a batch: indexing numpy arrays number by number is many times slower.
-        for labels, scores in zip(best.labels.tolist(), shortest(best.scores), strict=True):
+        for labels, scores in zip(best.indices.tolist(), shortest(best.scores), strict=True):
             there = [at for at, label in enumerate(labels) if label >= 0]
             yield [labels[at] for at in there], [scores[at] for at in there]
 
@@ -112,9 +112,9 @@ class Parquet(PredictionFile):
 
     def write(self, ids: list[str], best: TopK) -> None:
         """Add a batch as one row group."""
-        there = best.labels >= 0
+        there = best.indices >= 0
         rows, columns = np.nonzero(there)
-        found = best.labels[there].tolist()
+        found = best.indices[there].tolist()
         # The rank counts answers, not places: a threshold may leave gaps.
         ranks = there.cumsum(axis=1)[rows, columns].astype(np.int32)
         data = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from longtail.cli.progress import ConsoleRun
+    from longtail.progress import ConsoleRun
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,7 +31,7 @@ class Session:
 
     def run(self) -> ConsoleRun:
         """A run that shows its progress on stderr."""
-        from longtail.cli.progress import ConsoleRun
+        from longtail.progress import ConsoleRun
 
         return ConsoleRun(sys.stderr, quiet=self.quiet)
 

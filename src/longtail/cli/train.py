@@ -240,7 +240,7 @@ def summarise(
 
 def _print(summary: dict[str, Any]) -> None:
     from longtail.cli.info import print_metrics
-    from longtail.cli.progress import duration
+    from longtail.progress import duration
 
     click.echo(
         f"{summary['model']}: '{summary['system']}' trained on {summary['documents']:,} documents; "

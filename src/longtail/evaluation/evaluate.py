@@ -53,11 +53,11 @@ def evaluate(
     counts = _known_counts(train_counts, len(data.labels))
     if len(predictions) != len(data):
         raise UsageError(f"there are predictions for {len(predictions)} documents, but {len(data)} documents")
-    if predictions.labels.size and int(predictions.labels.max()) >= len(data.labels):
+    if predictions.indices.size and int(predictions.indices.max()) >= len(data.labels):
         raise UsageError(
-            f"label column {predictions.labels.max()} is predicted, but the data set has {len(data.labels)} labels"
+            f"label column {predictions.indices.max()} is predicted, but the data set has {len(data.labels)} labels"
         )
-    case = measures.Case.of(predictions.labels, predictions.scores, data.Y, [data.unscored, revealed])
+    case = measures.Case.of(predictions.indices, predictions.scores, data.Y, [data.unscored, revealed])
     ranks = _ranks(k, case.labels.shape[1])
     q = measures.inverse_propensity(counts, n_train, *propensity)
     is_probability = measures.are_probabilities(case.labels, case.scores)

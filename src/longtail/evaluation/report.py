@@ -10,6 +10,7 @@ from typing import Any, Self, TypedDict
 
 from longtail.errors import DataError
 from longtail.evaluation.insight import Insight
+from longtail.notebook import html_table
 
 FORMAT = "longtail-report/2"
 FORMER = "longtail-report/1"
@@ -27,7 +28,7 @@ class Metric(TypedDict):
     high: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Report:
     """Everything that was measured, ready for JSON."""
 
@@ -61,6 +62,20 @@ class Report:
             for name, metric in self.metrics.items()
             if name.startswith(chosen) or name in recalls[-1:]
         }
+
+    def __repr__(self) -> str:
+        widest = {name.partition("@")[0]: name for name in self.headline()}
+        names = dict.fromkeys([*list(self.metrics)[:1], *widest.values()])
+        values = ", ".join(f"{name}={self.metrics[name]['value']:.2f}" for name in names)
+        return f"Report({self.counts.get('documents', 0):,} documents: {values})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [name, f"{metric['value']:.2f}", f"{metric['low']:.2f} to {metric['high']:.2f}"]
+            for name, metric in self.metrics.items()
+        ]
+        caption = f"Report of {self.counts.get('documents', 0):,} documents, metrics x100"
+        return html_table(caption, ["metric", "value", "95 % interval"], rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts and lists, with the name of this format."""

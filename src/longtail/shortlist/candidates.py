@@ -116,7 +116,7 @@ class Candidates:
         top = TopK.empty(len(self), k)
 
         def fill(a: int, b: int) -> None:
-            _ranked(self.indptr[a : b + 1], self.ids, self.scores, top.labels[a:b], top.scores[a:b])
+            _ranked(self.indptr[a : b + 1], self.ids, self.scores, top.indices[a:b], top.scores[a:b])
 
         over_blocks(len(self), fill)
         return top

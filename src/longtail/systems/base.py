@@ -9,18 +9,20 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from longtail import config as configuration
-from longtail.errors import ConfigError, NotFittedError, UnsupportedError, UsageError
+from longtail.errors import NotFittedError, UnsupportedError, UsageError
 from longtail.run import Run
-from longtail.systems import model_folder, updates
+from longtail.systems import model_folder, pickling, shown, updates
+from longtail.systems.declarations import Capabilities as Capabilities
+from longtail.systems.declarations import SystemConfig as SystemConfig
+from longtail.systems.declarations import TrainingFacts as TrainingFacts
 from longtail.systems.revealed import RevealedLike, revealed_matrix, revealed_of, without_revealed
-from longtail.types import FIELDS, Dataset, Documents, DocumentsLike, Edges, LabelSet, TopK
+from longtail.types import Dataset, Documents, DocumentsLike, Edges, LabelSet, TopK
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -35,60 +37,6 @@ if TYPE_CHECKING:
 
 BATCH_SIZE = 4096
 """Documents that are tagged in one go: bounds memory, large enough to keep every core busy."""
-
-
-@dataclass(frozen=True, slots=True)
-class Capabilities:
-    """What a system can do; declared, never probed."""
-
-    features: bool = False
-    """Learns from a plain feature matrix as well as from text."""
-    label_text: bool = False
-    """Uses the texts of the labels."""
-    revealed_labels: bool = False
-    """Makes use of labels that are already known for a document to tag (no system predicts them again)."""
-    auxiliary_edges: bool = False
-    """Uses links between documents and labels that come with the data."""
-    new_labels: bool = False
-    """Takes labels after training."""
-    new_documents: bool = False
-    """Takes and forgets training documents after training."""
-    zero_shot: bool = False
-    """Needs no training documents: label texts are enough."""
-    validation: bool = False
-    """Uses validation data: to choose the best epoch, to fit a re-ranker."""
-    probabilities: bool = False
-    """Scores are meant as probabilities (as configured by default)."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SystemConfig:
-    """Settings that every system has."""
-
-    renamed: ClassVar[Mapping[str, str]] = {}
-    """Former settings by dotted name: their new name, or a sentence that says what to do instead."""
-    highlights: ClassVar[tuple[str, ...]] = ()
-    """Dotted names of the settings worth changing, which ``longtail info SYSTEM`` shows first; none named: all."""
-
-    fields: tuple[str, ...] = FIELDS
-    """Which fields make a document's text: title, text or both."""
-    seed: int = 0
-    """Same data, same settings, same seed: same model."""
-
-    def __post_init__(self) -> None:
-        if not self.fields or len(set(self.fields)) < len(self.fields) or not set(self.fields) <= set(FIELDS):
-            raise ConfigError(f"'fields' must be some of {', '.join(FIELDS)}, not {list(self.fields)}")
-        if not 0 <= self.seed < 2**32:
-            raise ConfigError(f"'seed' must be from 0 to {2**32 - 1}, not {self.seed}")
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingFacts:
-    """What a model remembers of its training data: sizes, the fingerprint, validation metrics."""
-
-    documents: int
-    fingerprint: str
-    metrics: Mapping[str, Any] = field(default_factory=dict)
 
 
 class System(ABC):
@@ -204,25 +152,30 @@ class System(ABC):
     def predict(
         self,
         documents: DocumentsLike,
-        *,
         k: int = 5,
+        *,
+        threshold: float | None = None,
         revealed: RevealedLike | None = None,
         edges: Edges | None = None,
     ) -> TopK:
-        """The k best labels of each document; -1 where a system has fewer to offer.
+        """The k best labels of each document, best first: ``predict(texts)[0]`` is a list of (label id, score).
 
         Args:
             documents: what to tag; a Dataset brings its ``revealed`` labels and ``edges`` with it.
-            k: how many labels a document gets.
+            k: how many labels a document gets at most.
+            threshold: labels of a lower score are left out.
             revealed: labels known already, which are not given again: lists of label ids, or a matrix
                 [documents, labels of the model].
             edges: links of the documents to those of training or to labels, for a system that uses them.
         """
+        if threshold is not None:
+            _check_threshold(threshold)
         parts = [
             self._predict_unknown(some, k, known, links)
             for some, known, links in self._batches(documents, k, revealed, edges)
         ]
-        return TopK.stack(parts) if parts else TopK.empty(0, k)
+        best = (TopK.stack(parts) if parts else TopK.empty(0, k)).named(self.labels_.ids)
+        return best if threshold is None else best.above(threshold)
 
     def _predict_unknown(
         self, documents: Documents, k: int, revealed: csr_array | None, edges: Edges | None
@@ -278,13 +231,29 @@ class System(ABC):
 
         return self._encode(documents, FeatureStore(documents), revealed=revealed, edges=edges)
 
-    def evaluate(self, test: Dataset, *, k: Sequence[int] = (1, 3, 5)) -> Report:
-        """Predict and measure; labels that training never had count as labels seen 0 times."""
+    def evaluate(
+        self,
+        test: Any,
+        tags: Any = None,
+        *,
+        text: str | None = None,
+        labels: str | None = None,
+        k: Sequence[int] = (1, 3, 5),
+    ) -> Report:
+        """Predict and measure; labels that training never had count as labels seen 0 times.
+
+        Args:
+            test: a Dataset, texts, or a data frame (pandas, polars, Hugging Face ``datasets``).
+            tags: the labels of the texts: a list of label ids per document.
+            text: the column of the text in a data frame.
+            labels: the column of the labels in a data frame.
+            k: the ranks to report.
+        """
+        from longtail.data.python_data import dataset_of
         from longtail.evaluation import evaluate
 
         self._check_fitted()
-        if not isinstance(test, Dataset):
-            raise UsageError(f"evaluate takes a Dataset, not a {type(test).__name__}")
+        test = dataset_of(test, tags, text=text, labels=labels)
         test = test.relabelled(self.labels_.extended(test.labels.ids))
         widest = 0 if test.filtered is None else int(np.diff(test.filtered.indptr).max(initial=0))
         # Revealed labels never come back from ``predict``, so they need no room.
@@ -298,6 +267,14 @@ class System(ABC):
             k=tuple(k),
             extra={"seconds": {"predict": round(time.perf_counter() - start, 3)}},
         )
+
+    def score(
+        self, test: Any, tags: Any = None, *, text: str | None = None, labels: str | None = None, k: int = 5
+    ) -> float:
+        """nDCG at k as a fraction: 1 when the right labels come first in every document; see ``evaluate``."""
+        _check_k(k)
+        report = self.evaluate(test, tags, text=text, labels=labels, k=(k,))
+        return report.metrics[f"nDCG@{k}"]["value"] / 100
 
     def export_encoders(self) -> list[Comparison]:
         """Have the pre-trained encoders of the model run in ONNX Runtime from now on, saved models included.
@@ -340,6 +317,21 @@ class System(ABC):
         assert isinstance(system, cls)
         return system
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return pickling.reduced(self)
+
+    def __copy__(self) -> Self:
+        # A shallow copy shares the learned parts, where pickling would write and read them.
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    def __repr__(self) -> str:
+        return shown.in_one_line(self)
+
+    def _repr_html_(self) -> str:
+        return shown.as_table(self)
+
     # --- hooks --------------------------------------------------------------------------------------------
 
     @abstractmethod
@@ -379,6 +371,13 @@ class System(ABC):
 def _check_k(k: object) -> None:
     if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
         raise UsageError(f"k must be a whole number of at least 1, not {k!r}")
+
+
+def _check_threshold(threshold: object) -> None:
+    if isinstance(threshold, bool) or not isinstance(threshold, (int, float, np.number)):
+        raise UsageError(f"threshold must be a number, not {threshold!r}")
+    if threshold != threshold:
+        raise UsageError("threshold must be a number, not nan")
 
 
 def _most(revealed: csr_array | None) -> int:

@@ -31,7 +31,7 @@ import longtail
 
 model = longtail.load("path/to/this/folder")
 best = model.predict(["a text to tag"], k=5)
-print([model.labels_.ids[label] for label in best.labels[0] if label >= 0])
+print(best.labels[0])
 ```
 On the command line: `longtail predict path/to/this/folder documents.jsonl -o tagged.jsonl -k 5`.
 

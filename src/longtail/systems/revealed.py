@@ -57,4 +57,4 @@ def without_revealed(answer: TopK, revealed: csr_array, k: int) -> TopK:
     """The first k answers of each document that are not revealed."""
     from longtail.metrics.ranking import remove_filtered
 
-    return TopK(*remove_filtered(answer.labels, answer.scores, revealed, k))
+    return TopK(*remove_filtered(answer.indices, answer.scores, revealed, k))

@@ -45,7 +45,7 @@ class CheckpointManager:
             return StageResult(), False
         snapshot, problems = usable(self.folder)
         for problem in problems:
-            run.say(f"a checkpoint of the stage '{self.stage}' cannot be used: {problem}")
+            run.warn(f"a checkpoint of the stage '{self.stage}' cannot be used: {problem}")
         if snapshot is None:
             return StageResult(), False
         refuse_others(self.checkpoints.folder, {self.stage: snapshot.settings}, {self.stage: self.settings})

@@ -53,7 +53,7 @@ def test_a_new_label_is_found_by_its_text(which: str, request: pytest.FixtureReq
     assert model.labels_.ids[-2:] == ["new", "other"]
     assert model.label_counts_.tolist()[-2:] == [0, 0]
     answer = model.predict([f"{words[0]} {words[1]}", f"{words[6]} {words[5]}"], k=2)
-    assert [model.labels_.ids[label] for label in answer.labels[:, 0]] == ["new", "other"]
+    assert [model.labels_.ids[label] for label in answer.indices[:, 0]] == ["new", "other"]
 
 
 @pytest.mark.parametrize("which", ["clustered", "exact"])
@@ -66,7 +66,7 @@ def test_a_new_label_is_found_by_its_examples(
     assert model.labels_.ids[-1] == "mute"
     assert model.label_counts_[-1] == 2
     answer = model.predict([f"{words[0]} {words[1]} {words[2]}"], k=3)
-    assert "mute" in [model.labels_.ids[label] for label in answer.labels[0] if label >= 0]
+    assert "mute" in [model.labels_.ids[label] for label in answer.indices[0] if label >= 0]
     # The label that it co-occurs with is its neighbour.
     graph = predictor_of(model).weights.graph
     assert set(graph[[40]].indices) == {3, 40}
@@ -137,7 +137,7 @@ def test_labels_can_be_added_one_after_the_other(clustered: Eclare, tiny: Parts)
         model.add_labels({f"new-{i}": f"{words[2 * i]} {words[2 * i + 1]}"})
     assert model.labels_.ids[-3:] == ["new-0", "new-1", "new-2"]
     answer = model.predict([f"{words[2 * i]} {words[2 * i + 1]}" for i in range(3)], k=1)
-    assert answer.labels[:, 0].tolist() == [40, 41, 42]
+    assert answer.indices[:, 0].tolist() == [40, 41, 42]
     # The model that it is a copy of has not changed.
     assert len(clustered.labels_) == len(predictor_of(clustered).weights.classifiers) == 40
 

@@ -135,9 +135,9 @@ def test_a_document_without_a_known_word_is_unreadable(clustered: Eclare, tiny: 
     documents = encoded(clustered, texts)
     assert documents.readable.tolist() == [False, False, True]
     top = documents.top_k(4)
-    assert (top.labels[:2] == -1).all()
+    assert (top.indices[:2] == -1).all()
     assert (top.scores[:2] == 0).all()
-    assert (top.labels[2] >= 0).all()
+    assert (top.indices[2] >= 0).all()
     # Candidates of others can still be scored: by the bias alone.
     candidates = Candidates.from_padded(np.array([[3], [5], [7]]), np.zeros((3, 1)))
     features = documents.features(candidates)

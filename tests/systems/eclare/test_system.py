@@ -42,9 +42,9 @@ def test_a_saved_model_is_the_model(clustered: Eclare, saved: Path, tiny: Parts,
 
 def test_a_document_without_a_known_word_has_no_answer(clustered: Eclare, tiny: Parts) -> None:
     answer = clustered.predict(["", "unheard of", tiny.test.documents.joined()[0]], k=5)
-    assert (answer.labels[:2] == -1).all()
+    assert (answer.indices[:2] == -1).all()
     assert (answer.scores[:2] == 0).all()
-    assert (answer.labels[2] >= 0).all()
+    assert (answer.indices[2] >= 0).all()
 
 
 def test_candidates_have_named_features(clustered: Eclare, tiny: Parts) -> None:
@@ -121,7 +121,7 @@ texts = open(sys.argv[2], encoding="utf-8").read().splitlines()
 answer = model.predict(texts, k=20)
 model.add_labels({"new": "words unheard"})
 model.predict(texts)
-np.savez(sys.argv[3], labels=answer.labels, scores=answer.scores)
+np.savez(sys.argv[3], labels=answer.indices, scores=answer.scores)
 try:
     type(model)().fit(longtail.Dataset.from_texts(["a"], [["b"]]))
 except longtail.errors.MissingPackageError as error:
@@ -139,7 +139,7 @@ def test_prediction_needs_no_torch_and_training_says_that_it_does(
     assert "torch" in said
     answer = clustered.predict(texts, k=20)
     with np.load(tmp_path / "out.npz") as found:
-        assert (found["labels"] == answer.labels).all()
+        assert (found["labels"] == answer.indices).all()
         assert (found["scores"] == answer.scores).all()
     assert "torch" in sys.modules
 
@@ -156,8 +156,8 @@ def test_few_labels_and_ten_documents(labels: list[str], score: str, exact_below
     model = Eclare(**settings(shortlist={"exact_below": exact_below}, score=score)).fit(data, valid=data)
     answer = model.predict([*texts, ""], k=3)
     assert np.isfinite(answer.scores).all()
-    assert ((answer.labels >= 0).sum(axis=1)[:-1] >= 1).all()
-    assert (answer.labels[-1] == -1).all()
+    assert ((answer.indices >= 0).sum(axis=1)[:-1] >= 1).all()
+    assert (answer.indices[-1] == -1).all()
 
 
 @pytest.mark.parametrize("exact_below", [0, 2000])
@@ -194,7 +194,7 @@ def test_validation_data_without_a_label_of_training(valid: list[int]) -> None:
     # Document 1 has no label, document 0 one that training does not have.
     part = Dataset.from_texts(["red apple", "nothing"], [["else"], []]).take(valid)
     model = Eclare(**settings(epochs=1)).fit(data, valid=part)
-    assert (model.predict(["red"], k=2).labels >= 0).all()
+    assert (model.predict(["red"], k=2).indices >= 0).all()
 
 
 def test_documents_that_are_labels_and_pairs_that_do_not_count(tiny: Parts) -> None:
@@ -226,7 +226,7 @@ def test_cold_labels_are_found_by_their_text_and_have_a_bin_of_their_own(exact_b
     model = Eclare(**settings(epochs=8, shortlist={"exact_below": exact_below})).fit(train)
     assert (model.label_counts_ == 0).sum() == len(cold)
     answer = model.predict(list(cold), k=5)
-    names = [[model.labels_.ids[label] for label in row] for row in answer.labels]
+    names = [[model.labels_.ids[label] for label in row] for row in answer.indices]
     assert sum(row[0] == label for row, label in zip(names, cold, strict=True)) >= 3
     assert all(label in row for row, label in zip(names, cold, strict=True))
     report = model.evaluate(test)

@@ -69,14 +69,14 @@ def encoded(model: Eclare, documents: DocumentsLike) -> Encoded:
 
 
 def same(one: TopK, other: TopK) -> bool:
-    return bool(np.array_equal(one.labels, other.labels) and np.array_equal(one.scores, other.scores))
+    return bool(np.array_equal(one.indices, other.indices) and np.array_equal(one.scores, other.scores))
 
 
 def by_label(answer: TopK, ids: list[str]) -> list[dict[str, float]]:
     """The score of each label in each document's answer."""
     return [
         {ids[label]: float(score) for label, score in zip(labels, scores, strict=True) if label >= 0}
-        for labels, scores in zip(answer.labels, answer.scores, strict=True)
+        for labels, scores in zip(answer.indices, answer.scores, strict=True)
     ]
 
 

@@ -20,7 +20,7 @@ def test_it_is_the_most_frequent_labels_with_their_shares() -> None:
     filled = PopularityFallback(COUNTS, 10).fill(answers(3), np.array([False, True, False]))
     top = filled.top_k(3)
     # Of equally frequent ones the first comes first.
-    assert top.labels.tolist() == [[0, 1, 2], [1, 3, 0], [0, 1, 2]]
+    assert top.indices.tolist() == [[0, 1, 2], [1, 3, 0], [0, 1, 2]]
     np.testing.assert_allclose(top.scores, [[0.75] * 3, [0.5, 0.5, 0.2], [0.75] * 3])
     assert (filled.ids.dtype, filled.scores.dtype) == (np.int32, np.float32)
     # Within a document, ids of candidates rise.
@@ -39,14 +39,14 @@ def test_candidates_that_came_in_stay_as_they_are() -> None:
 
 def test_labels_without_documents_are_never_popular() -> None:
     top = PopularityFallback(COUNTS, 10).fill(answers(1), np.ones(3, bool)).top_k(8)
-    assert top.labels[0].tolist() == [1, 3, 0, 4, -1, -1, -1, -1]
+    assert top.indices[0].tolist() == [1, 3, 0, 4, -1, -1, -1, -1]
     assert (top.scores[0, 4:] == 0).all()
 
 
 def test_there_are_at_most_so_many() -> None:
     deep = PopularityFallback(np.arange(200), 1000).fill(answers(1), np.ones(3, bool)).top_k(150)
-    assert (deep.labels[:, :DEPTH] == np.arange(199, 199 - DEPTH, -1)).all()
-    assert (deep.labels[:, DEPTH:] == -1).all()
+    assert (deep.indices[:, :DEPTH] == np.arange(199, 199 - DEPTH, -1)).all()
+    assert (deep.indices[:, DEPTH:] == -1).all()
 
 
 def test_a_share_is_at_most_one() -> None:

@@ -44,7 +44,7 @@ def sigmoid(x: float) -> float:
 
 def test_candidates_of_all_members_are_scored_by_the_reranker() -> None:
     top = encoded().top_k(4)
-    assert top.labels.tolist() == [[0, 3, 2, -1], [1, -1, -1, -1], [2, 1, 0, -1]]
+    assert top.indices.tolist() == [[0, 3, 2, -1], [1, -1, -1, -1], [2, 1, 0, -1]]
     np.testing.assert_allclose(top.scores[0], [sigmoid(0.9), sigmoid(0.5), sigmoid(-9), 0], rtol=1e-5)
 
 
@@ -69,22 +69,22 @@ def test_a_document_that_no_member_can_read_gets_the_most_frequent_labels() -> N
     documents = encoded(readable=([True, False, False], [True, False, True]))
     assert documents.readable.all()
     top = documents.top_k(4)
-    assert top.labels[1].tolist() == [0, 1, 3, -1]
+    assert top.indices[1].tolist() == [0, 1, 3, -1]
     np.testing.assert_allclose(top.scores[1], [0.5, 0.3, 0.1, 0], rtol=1e-6)
     # One that can read it is enough.
-    assert top.labels[2].tolist() == [0, -1, -1, -1]
-    assert top.labels[0].tolist() == [0, 3, 2, -1]
+    assert top.indices[2].tolist() == [0, -1, -1, -1]
+    assert top.indices[0].tolist() == [0, 3, 2, -1]
 
 
 def test_documents_with_revealed_labels_have_a_reranker_of_their_own() -> None:
     revealed = csr_array(np.array([[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], np.float32))
     cold, warm = encoded(), encoded(warm=BY_SECOND, revealed=revealed)
-    assert warm.top_k(3).labels.tolist() == [[3, 2, 0], [1, -1, -1], [2, 1, 0]]
-    assert (warm.top_k(3).labels[1:] == cold.top_k(3).labels[1:]).all()
+    assert warm.top_k(3).indices.tolist() == [[3, 2, 0], [1, -1, -1], [2, 1, 0]]
+    assert (warm.top_k(3).indices[1:] == cold.top_k(3).indices[1:]).all()
     assert (warm.top_k(3).scores[1:] == cold.top_k(3).scores[1:]).all()
     # Without it, or without revealed labels, there is one for all.
-    assert (encoded(revealed=revealed).top_k(3).labels == cold.top_k(3).labels).all()
-    assert (encoded(warm=BY_SECOND).top_k(3).labels == cold.top_k(3).labels).all()
+    assert (encoded(revealed=revealed).top_k(3).indices == cold.top_k(3).indices).all()
+    assert (encoded(warm=BY_SECOND).top_k(3).indices == cold.top_k(3).indices).all()
 
 
 # --- sets of members --------------------------------------------------------------------------------------

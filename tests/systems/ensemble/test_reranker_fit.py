@@ -50,7 +50,7 @@ def fit(
 
 def found_first(reranker: Reranker, candidates: Candidates, features: np.ndarray, Y: csr_array) -> float:
     """P@1."""
-    top = reranker(candidates, features, GROUP).top_k(1).labels[:, 0]
+    top = reranker(candidates, features, GROUP).top_k(1).indices[:, 0]
     return float(Y.toarray()[np.arange(len(top)), top].mean())
 
 
@@ -185,7 +185,7 @@ def test_documents_may_have_candidates_of_uneven_number_and_none() -> None:
     reranker = fit(candidates, features, validation, 0.5)
     assert all(np.isfinite(values).all() for values in reranker.arrays().values())
     found = reranker(candidates, features, frequency_groups(np.array([5, 5])))
-    assert found.top_k(1).labels[:, 0].tolist() == [0, -1, 1]
+    assert found.top_k(1).indices[:, 0].tolist() == [0, -1, 1]
 
 
 def test_the_same_data_give_the_same_weights() -> None:

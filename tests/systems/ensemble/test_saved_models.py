@@ -101,8 +101,8 @@ def test_without_training_documents_label_texts_are_enough(tmp_path: Path) -> No
     nothing = Dataset.from_texts([], [], {"r": "red apple", "g": "green pear"})
     ensemble = Ensemble(members="lexical").fit(nothing)
     again = saved_and_loaded(ensemble, tmp_path / "model")
-    assert again.predict(["a pear"], k=1).labels[0, 0] == 1
-    assert again.predict(["nothing"], k=1).labels[0, 0] == -1
+    assert again.predict(["a pear"], k=1).indices[0, 0] == 1
+    assert again.predict(["nothing"], k=1).indices[0, 0] == -1
 
 
 # --- damage -----------------------------------------------------------------------------------------------

@@ -151,7 +151,7 @@ def test_candidates_have_the_probabilities_of_predictions(three: Ensemble, parts
 
 def test_scores_are_probabilities(three: Ensemble, parts: Parts) -> None:
     top = three.predict(parts.test, k=10)
-    scores = top.scores[top.labels >= 0]
+    scores = top.scores[top.indices >= 0]
     assert ((scores > 0) & (scores < 1)).all()
     # Different scores are different, or the order would be that of label numbers.
     assert len(np.unique(scores)) > 0.9 * len(scores)
@@ -298,13 +298,13 @@ def test_a_text_that_no_member_can_read_gets_the_most_frequent_labels(three: Ens
     texts = ["", "語語", parts.test.documents.joined()[0]]
     top = three.predict(texts, k=3)
     for row in (0, 1):
-        assert top.labels[row].tolist() == best.tolist()
+        assert top.indices[row].tolist() == best.tolist()
         np.testing.assert_allclose(top.scores[row], counts[best] / len(parts.train), rtol=1e-6)
     assert same(three.predict(texts[2:], k=3), three.predict(parts.test.documents[:1], k=3))
-    assert top.labels[2].tolist() != best.tolist()
+    assert top.indices[2].tolist() != best.tolist()
     # Revealed labels are left out of the fallback too.
     warm = three.predict([""], k=2, revealed=[[parts.train.labels.ids[best[0]]]])
-    assert warm.labels[0].tolist() == best[1:].tolist()
+    assert warm.indices[0].tolist() == best[1:].tolist()
 
 
 # --- revealed labels and edges ----------------------------------------------------------------------------
@@ -360,4 +360,4 @@ def test_the_reranker_for_revealed_labels_scores_those_documents_alone(warm: Ens
 def test_documents_of_every_kind_are_taken(three: Ensemble, parts: Parts) -> None:
     text = parts.test.documents.joined()[0]
     assert same(three.predict(text), three.predict(Documents.of([text])))
-    assert three.predict([], k=3).labels.shape == (0, 3)
+    assert three.predict([], k=3).indices.shape == (0, 3)

@@ -39,14 +39,14 @@ def test_new_labels_are_found_by_members_that_can_take_them(parts: Parts, tmp_pa
     assert ensemble.labels_.ids[40:] == ["new"]
     assert len(ensemble.label_counts_) == 41
     assert [len(m.system.labels_) for m in ensemble.members_] == [40, 41]
-    assert 40 in ensemble.predict([text], k=2).labels
+    assert 40 in ensemble.predict([text], k=2).indices
     after = ensemble.predict(parts.test)
     assert same(reloaded(ensemble, tmp_path / "model").predict(parts.test), after)
     # Where no member proposes the new label, the scores of all others are what they were.
     proposed = np.unique(every.rows[every.ids == 40])
     others = np.setdiff1d(np.arange(len(parts.test)), proposed)
     assert len(others) > 50
-    assert (after.labels[others] == before.labels[others]).all()
+    assert (after.indices[others] == before.indices[others]).all()
     assert (after.scores[others] == before.scores[others]).all()
 
 
@@ -74,10 +74,10 @@ def test_members_that_cannot_take_labels_never_see_them(parts: Parts, members: s
     ensemble.add_labels({"new": text})
     top = ensemble.predict([text, *parts.test.documents.joined()], k=5)
     assert np.isfinite(top.scores).all()
-    assert 40 in top.labels[0]
+    assert 40 in top.indices[0]
     # Nor are they revealed to these.
     warm = ensemble.predict([text, text], k=5, revealed=[["new"], ["new", "label-1"]])
-    assert 40 not in warm.labels
+    assert 40 not in warm.indices
 
 
 def test_examples_count_for_members_that_learn_from_them(parts: Parts, tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_examples_count_for_members_that_learn_from_them(parts: Parts, tmp_path:
     assert ensemble.label_counts_[40] == 15
     assert (ensemble.group_ == frequency_groups(ensemble.label_counts_)).all()
     assert ensemble.members_[1].system.facts_.documents == len(parts.train) + 15
-    assert 40 in ensemble.predict([text], k=5).labels
+    assert 40 in ensemble.predict([text], k=5).indices
     again = reloaded(ensemble, tmp_path / "model")
     assert same(again.predict(parts.test), ensemble.predict(parts.test))
 
@@ -153,7 +153,7 @@ def test_documents_bring_new_labels(parts: Parts, tmp_path: Path) -> None:
     ensemble.add_documents(Dataset.from_texts([text] * 15, [["new"]] * 15))
     assert ensemble.labels_.ids[40:] == ["new"]
     assert len(ensemble.group_) == 41
-    assert 40 in ensemble.predict([text], k=5).labels
+    assert 40 in ensemble.predict([text], k=5).indices
     again = reloaded(ensemble, tmp_path / "model")
     assert same(again.predict([text]), ensemble.predict([text]))
 

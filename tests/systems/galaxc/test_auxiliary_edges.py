@@ -113,7 +113,7 @@ def test_a_document_with_edges_and_without_a_known_word_is_readable(by_use: dict
     train, _ = wordless()
     edges = Edges(["x", "x"], train.documents.ids[12:14], np.ones(2, np.float32))
     answer = by_use["train"].predict([Document("x", text="unheard")], k=1, edges=edges)
-    assert answer.labels[0, 0] == 3
+    assert answer.indices[0, 0] == 3
 
 
 def test_an_edge_to_a_document_that_was_added_leads_there(by_use: dict[str, Galaxc], tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_an_edge_to_a_document_that_was_added_leads_there(by_use: dict[str, Gala
     edges = Edges(["x", "17"], ["late", "x"], np.array([2, 1], np.float32))
     linked = model.predictor_.nodes.auxiliary_edges(edges, model.labels_.ids).table(["x"], 4)
     assert linked.tolist() == [[model.predictor_.nodes.graph.n_nodes - 1, 17, -1, -1]]
-    assert model.predict([Document("x", text="common")], k=1, edges=edges).labels[0, 0] == 4
+    assert model.predict([Document("x", text="common")], k=1, edges=edges).indices[0, 0] == 4
 
 
 # --- transduction ---------------------------------------------------------------------------------------------

@@ -82,10 +82,10 @@ def test_a_label_that_is_found_by_votes_alone(trained: Galaxc, tiny: Parts) -> N
     few = {"size": 1, "voters": 4, "ef_search": 10}
     model = Galaxc(**settings(epochs=1, shortlist=few)).fit(tiny.train)
     word = noise_word(trained)
-    before = model.predict([word], k=40).labels[0].tolist()
+    before = model.predict([word], k=40).indices[0].tolist()
     assert 38 not in before
     model.add_documents(newcomers(trained, n=4))
-    after = [label for label in model.predict([word], k=40).labels[0].tolist() if label >= 0]
+    after = [label for label in model.predict([word], k=40).indices[0].tolist() if label >= 0]
     # All four voters are new: their label and the nearest one are all candidates.
     assert 38 in after
     assert len(after) == 2

@@ -122,7 +122,7 @@ def test_alone_as_in_a_batch(which: str, request: pytest.FixtureRequest, tiny: P
     together = model.predict(known, k=8)
     for i in range(len(known)):
         alone = model.predict(known.take([i]), k=8)
-        assert np.array_equal(alone.labels[0], together.labels[i])
+        assert np.array_equal(alone.indices[0], together.indices[i])
         assert np.array_equal(alone.scores[0], together.scores[i])
 
 
@@ -135,7 +135,7 @@ def test_numbered_texts_are_no_known_documents(tiny: Parts) -> None:
     together = model.predict(texts[:30], k=5)
     for i in range(30):
         alone = model.predict(texts[i], k=5)
-        assert np.array_equal(alone.labels[0], together.labels[i])
+        assert np.array_equal(alone.indices[0], together.indices[i])
         assert np.array_equal(alone.scores[0], together.scores[i])
     assert [id_ for id_, _ in model.similar_documents(Documents.of(texts).take([7]), k=3)[0]].count("7") == 0
 
@@ -156,9 +156,9 @@ def test_insights_show_the_attention_by_frequency(trained: Galaxc, plain: Galaxc
 
 def test_a_document_without_a_known_word_has_no_prediction(trained: Galaxc, tiny: Parts) -> None:
     answer = trained.predict(["", "unheard of", tiny.test.documents.joined()[0]], k=5)
-    assert (answer.labels[:2] == -1).all()
+    assert (answer.indices[:2] == -1).all()
     assert not answer.scores[:2].any()
-    assert (answer.labels[2] >= 0).all()
+    assert (answer.indices[2] >= 0).all()
 
 
 def test_labels_without_texts_are_embedded_by_their_documents(tiny: Parts) -> None:
@@ -178,8 +178,8 @@ def test_one_or_two_labels_and_two_documents(labels: list[str], score: str, sour
     model = Galaxc(**small).fit(data, valid=data)
     answer = model.predict([*texts, ""], k=3)
     assert np.isfinite(answer.scores).all()
-    assert ((answer.labels[:2] >= 0).sum(axis=1) >= 1).all()
-    assert (answer.labels[2] == -1).all()
+    assert ((answer.indices[:2] >= 0).sum(axis=1) >= 1).all()
+    assert (answer.indices[2] == -1).all()
     assert model.similar_labels(labels, k=5)[0] == [] or len(labels) == 2
 
 
@@ -189,7 +189,7 @@ def test_validation_data_without_known_labels_are_no_obstacle(valid: list[int]) 
     # Document 1 has no label, document 0 one that training does not have.
     other = Dataset.from_texts(["red apple", "nothing"], [["else"], []]).take(valid)
     model = Galaxc(**settings(epochs=1)).fit(data, valid=other)
-    assert (model.predict(["red"], k=2).labels >= 0).all()
+    assert (model.predict(["red"], k=2).indices >= 0).all()
 
 
 def test_documents_that_are_labels_share_a_node_and_never_see_themselves(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_documents_that_are_labels_share_a_node_and_never_see_themselves(tmp_pat
     assert graph.n_nodes == 24 + 7 - 5
     assert np.isfinite(model.predict(data, k=3).scores).all()
     answer = model.predict(data.take([0]), k=3, revealed=[[data.labels.ids[0]]])
-    assert 0 not in answer.labels[0]
+    assert 0 not in answer.indices[0]
     model.save(tmp_path / "model")
     assert same(Galaxc.load(tmp_path / "model").predict(data), model.predict(data))
 
@@ -223,7 +223,7 @@ texts = open(sys.argv[2], encoding="utf-8").read().splitlines()
 answer = model.predict(texts, k=20)
 model.add_documents([Document("new", text=texts[0])])
 model.predict(texts)
-np.savez(sys.argv[3], labels=answer.labels, scores=answer.scores)
+np.savez(sys.argv[3], labels=answer.indices, scores=answer.scores)
 try:
     type(model)().fit(longtail.Dataset.from_texts(["a"], [["b"]]))
 except longtail.errors.MissingPackageError as error:
@@ -241,7 +241,7 @@ def test_prediction_needs_no_torch_and_training_says_that_it_does(
     assert "torch" in said
     answer = trained.predict(texts, k=20)
     with np.load(tmp_path / "out.npz") as found:
-        assert (found["labels"] == answer.labels).all()
+        assert (found["labels"] == answer.indices).all()
         assert (found["scores"] == answer.scores).all()
     assert "torch" in sys.modules
     assert same(longtail.load(saved).predict(texts, k=20), answer)

@@ -142,7 +142,7 @@ def test_hard_negatives_are_near_and_wrong(tiny: Parts, monkeypatch: pytest.Monk
     rows, places = np.nonzero(hard >= 0)
     assert not Y[rows, hard[rows, places]].any()
     resolutions = predictor.resolutions(setup.documents[:20], setup.neighbourhoods.near[:20])
-    found = predictor.nearest_labels(resolutions).top_k(10).labels
+    found = predictor.nearest_labels(resolutions).top_k(10).indices
     for row in range(20):
         expected = [label for label in found[row] if label >= 0 and not Y[row, label]]
         assert hard[row, : len(expected)].tolist() == expected

@@ -254,6 +254,6 @@ def test_the_best_epoch_is_kept(tiny: Parts) -> None:
     }
     model = Galaxc(**settings(**wild)).fit(tiny.train, valid=tiny.valid, run=Listener())
     assert seen[-1] < max(seen)
-    best = encoded_of(model, tiny.valid.documents).top_k(1).labels[:, 0]
+    best = encoded_of(model, tiny.valid.documents).top_k(1).indices[:, 0]
     found = 100 * np.mean([tiny.valid.Y[i, best[i]] > 0 for i in range(len(best))])
     assert found >= max(seen) - 2.5

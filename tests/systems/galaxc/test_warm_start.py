@@ -46,9 +46,9 @@ def test_a_revealed_label_decides(paired: Galaxc) -> None:
     pairs = [(f"{one}{i}", f"{two}{i}") for i in range(6) for one, two in ("ab", "ba")]
     texts = ["alpha beta"] * len(pairs)
     cold = paired.predict(texts, k=1)
-    assert len(set(cold.labels[:, 0].tolist())) == 1
+    assert len(set(cold.indices[:, 0].tolist())) == 1
     warm = paired.predict(texts, k=1, revealed=[[one] for one, _ in pairs])
-    found = [paired.labels_.ids[label] for label in warm.labels[:, 0]]
+    found = [paired.labels_.ids[label] for label in warm.indices[:, 0]]
     hits = sum(label == two for label, (_, two) in zip(found, pairs, strict=True))
     assert hits >= 10
     assert all(label != one for label, (one, _) in zip(found, pairs, strict=True))
@@ -56,7 +56,7 @@ def test_a_revealed_label_decides(paired: Galaxc) -> None:
 
 def test_a_document_without_a_known_word_but_with_a_label(paired: Galaxc) -> None:
     answer = paired.predict(["", ""], k=1, revealed=[["a2"], ["b4"]])
-    found = [paired.labels_.ids[label] for label in answer.labels[:, 0]]
+    found = [paired.labels_.ids[label] for label in answer.indices[:, 0]]
     assert found == ["b2", "a4"]
 
 

@@ -101,7 +101,7 @@ def p_at_1(model: Galaxc, test: Dataset) -> float:
 
 
 def same(one: TopK, other: TopK) -> bool:
-    return bool(np.array_equal(one.labels, other.labels) and np.array_equal(one.scores, other.scores))
+    return bool(np.array_equal(one.indices, other.indices) and np.array_equal(one.scores, other.scores))
 
 
 def folder_bytes(folder: Path) -> dict[str, bytes]:

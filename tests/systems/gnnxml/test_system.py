@@ -34,7 +34,7 @@ def test_tiny_data(n_documents: int, n_labels: int) -> None:
     texts = [f"red apple number {i}" if i % 2 else f"green pear number {i}" for i in range(n_documents)]
     tags = [[str(i % n_labels)] for i in range(n_documents)]
     model = Gnnxml().fit(Dataset.from_texts(texts, tags))
-    found = model.predict(texts, k=1).labels[:, 0]
+    found = model.predict(texts, k=1).indices[:, 0]
     assert (found >= 0).all()
     if n_documents == 10:
         assert found.tolist() == [i % n_labels for i in range(10)]
@@ -46,23 +46,23 @@ def test_no_configuration_short_texts_any_language_no_label_text() -> None:
     data = Dataset.from_texts(texts, [[label] for _ in range(12) for label in words])
     assert not data.labels.has_text
     model = Gnnxml().fit(data)
-    found = model.predict(list(words.values()), k=1).labels[:, 0]
+    found = model.predict(list(words.values()), k=1).indices[:, 0]
     assert [model.labels_.ids[label] for label in found] == list(words)
 
 
 def test_a_text_without_a_known_word_gets_no_label(trained: Gnnxml, tiny: Parts) -> None:
     known = tiny.test.documents.joined()[0]
     found = trained.predict(["", "qqq", known], k=3)
-    assert (found.labels[:2] == -1).all()
+    assert (found.indices[:2] == -1).all()
     assert (found.scores[:2] == 0).all()
-    assert (found.labels[2] >= 0).all()
+    assert (found.indices[2] >= 0).all()
 
 
 def test_candidates_have_their_named_features(trained: Gnnxml, tiny: Parts) -> None:
     found = trained.candidates(tiny.test.documents, k=5)
     assert found.names == ("product", "cluster", "ranker")
     assert found.features.shape == (5 * len(tiny.test), 3)
-    assert (found.candidates.top_k(5).labels == trained.predict(tiny.test, k=5).labels).all()
+    assert (found.candidates.top_k(5).indices == trained.predict(tiny.test, k=5).indices).all()
 
 
 def test_a_saved_model_gives_the_same_features(trained: Gnnxml, saved: Path, tiny: Parts) -> None:
@@ -103,7 +103,7 @@ def test_a_feature_matrix_is_refused(tiny: Parts) -> None:
 def test_prediction_needs_no_torch(saved: Path) -> None:
     code = (
         "import sys; sys.modules['torch'] = None; sys.modules['transformers'] = None; import longtail; "
-        "print(longtail.load(sys.argv[1]).predict(['bababade'], k=2).labels.shape)"
+        "print(longtail.load(sys.argv[1]).predict(['bababade'], k=2).indices.shape)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(saved)], capture_output=True, text=True, check=False

@@ -20,7 +20,7 @@ from tests.systems.gnnxml.worlds import config_of, settings
 
 
 def same(one: TopK, other: TopK) -> bool:
-    return bool((one.labels == other.labels).all() and (one.scores == other.scores).all())
+    return bool((one.indices == other.indices).all() and (one.scores == other.scores).all())
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def same(one: TopK, other: TopK) -> bool:
 def test_every_switch_trains_saves_and_loads(variant: dict[str, object], tiny: Parts, tmp_path: Path) -> None:
     model = Gnnxml(**settings(**variant)).fit(tiny.train, valid=tiny.valid)
     found = model.predict(tiny.test)
-    assert (found.labels[:, 0] >= 0).all()
+    assert (found.indices[:, 0] >= 0).all()
     model.save(tmp_path / "model")
     assert same(Gnnxml.load(tmp_path / "model").predict(tiny.test), found)
 

@@ -60,7 +60,7 @@ def test_scores_are_sigmoids_of_products_of_queries_and_labels(project: bool) ->
 @pytest.mark.parametrize("clusters", [0, 3])
 def test_cold_labels_are_not_answers(clusters: int) -> None:
     documents = encoded(weights(clusters=clusters))
-    assert not np.isin(documents.top_k(L).labels, np.flatnonzero(~WARM)).any()
+    assert not np.isin(documents.top_k(L).indices, np.flatnonzero(~WARM)).any()
 
 
 @pytest.mark.parametrize("clusters", [0, 3])
@@ -71,7 +71,7 @@ def test_scores_do_not_depend_on_the_size_of_the_shortlist(clusters: int) -> Non
         found = documents.shortlist(size)
         assert (found.counts == np.minimum(size, every.counts)).all()
         assert (found.scores_in(every, fill=-1) == found.scores).all()
-        assert (found.top_k(size).labels == every.top_k(size).labels).all()
+        assert (found.top_k(size).indices == every.top_k(size).indices).all()
 
 
 def test_clusters_decide_which_labels_are_ranked() -> None:
@@ -111,9 +111,9 @@ def test_no_candidates_have_no_features() -> None:
 
 def test_unreadable_documents_have_no_prediction() -> None:
     top = encoded(weights(), np.array([True, False, True, True, True, False])).top_k(3)
-    assert (top.labels[[1, 5]] == -1).all()
+    assert (top.indices[[1, 5]] == -1).all()
     assert not top.scores[[1, 5]].any()
-    assert (top.labels[[0, 2, 3, 4]] >= 0).all()
+    assert (top.indices[[0, 2, 3, 4]] >= 0).all()
 
 
 def test_very_low_scores_keep_their_order() -> None:
@@ -121,7 +121,7 @@ def test_very_low_scores_keep_their_order() -> None:
     made.labels[:, :-1] = 0
     made.labels[:, -1] = -20 - np.arange(L)
     top = encoded(made).top_k(5)
-    assert (top.labels == np.flatnonzero(WARM)[:5]).all()
+    assert (top.indices == np.flatnonzero(WARM)[:5]).all()
 
 
 # --- the saved arrays ---------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ CLUSTERS = {"above": 0, "size": 5, "beam": 3, "training_beam": 2, "negatives": 1
 
 
 def same(one: TopK, other: TopK) -> bool:
-    return bool((one.labels == other.labels).all() and (one.scores == other.scores).all())
+    return bool((one.indices == other.indices).all() and (one.scores == other.scores).all())
 
 
 def test_prediction_never_reads_label_texts(trained: Gudn, tiny: Parts, tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_cold_label_is_no_answer_and_has_features(trained: Gudn) -> None:
     assert trained.label_counts_[last] == 0
     text = trained.labels_.texts[last]
     assert text
-    assert last not in trained.predict([text], k=40).labels[0]
+    assert last not in trained.predict([text], k=40).indices[0]
     encoded = trained._encoded(Documents.of([text]), None, None)
     every = Candidates.from_padded(np.arange(40)[None, :], np.zeros((1, 40)))
     features = encoded.features(every)
@@ -97,7 +97,7 @@ def test_the_report_has_the_share_of_meaningful_label_names(trained: Gudn, tmp_p
 
 def test_a_text_without_words_has_no_answer(trained: Gudn) -> None:
     top = trained.predict(["", "  "], k=2)
-    assert (top.labels == -1).all()
+    assert (top.indices == -1).all()
     assert not top.scores.any()
 
 
@@ -165,5 +165,5 @@ def test_other_kinds_of_encoders_predict_the_same_in_any_batch(
 
 def test_one_label_and_one_document_are_enough(encoder: Path) -> None:
     system = Gudn(config(encoder)).fit(Dataset.from_texts(["bade"], [["x"]]))
-    assert system.predict(["bade"], k=1).labels.tolist() == [[0]]
+    assert system.predict(["bade"], k=1).indices.tolist() == [[0]]
     assert np.isfinite(system.predict(["fi"], k=3).scores).all()

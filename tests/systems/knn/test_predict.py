@@ -50,7 +50,7 @@ def test_features_of_any_candidates() -> None:
 
 
 def test_a_document_that_is_not_readable_has_no_answer() -> None:
-    assert (encoded().top_k(2).labels[2] == -1).all()
+    assert (encoded().top_k(2).indices[2] == -1).all()
 
 
 # --- training documents -----------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from tests.tiny_encoders import write_planted
 
 
 def same(one: TopK, other: TopK) -> bool:
-    return bool((one.labels == other.labels).all() and (one.scores == other.scores).all())
+    return bool((one.indices == other.indices).all() and (one.scores == other.scores).all())
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def retrained(settings: dict[str, Any], model: Knn, data: Dataset) -> Knn:
 def close(one: TopK, other: TopK) -> bool:
     """The same but for the last bits of an encoder, which may also change the order of equal scores."""
     return bool(
-        np.allclose(one.scores, other.scores, atol=2e-3) and (one.labels == other.labels).mean() > 0.95
+        np.allclose(one.scores, other.scores, atol=2e-3) and (one.indices == other.indices).mean() > 0.95
     )
 
 
@@ -96,7 +96,7 @@ def test_labels_that_come_with_documents_are_taken(tiny: Parts, tmp_path: Path) 
     counts = dict(zip(model.labels_.ids, model.label_counts_, strict=True))
     for column in used[used >= 20]:
         assert counts[train.labels.ids[column]] == rest.label_counts[column]
-    assert (model.predict(rest, k=3).labels >= 20).any()
+    assert (model.predict(rest, k=3).indices >= 20).any()
     model.save(tmp_path / "model")
     again = longtail.load(tmp_path / "model")
     assert again.labels_.ids == model.labels_.ids
@@ -109,7 +109,7 @@ def test_a_label_without_documents_left_stays_and_is_not_predicted() -> None:
     model = Knn().fit(data).remove_documents(["b"])
     assert model.labels_.ids == ["r", "g"]
     assert model.label_counts_.tolist() == [1, 0]
-    assert model.predict(["green red"], k=2).labels.tolist() == [[0, -1]]
+    assert model.predict(["green red"], k=2).indices.tolist() == [[0, -1]]
 
 
 def test_examples_of_new_labels_become_documents(tiny: Parts) -> None:
@@ -127,11 +127,11 @@ def test_examples_of_new_labels_become_documents(tiny: Parts) -> None:
 def test_a_new_label_waits_for_its_documents(tiny: Parts) -> None:
     model = Knn(text={"kind": "word"}).fit(tiny.train)
     model.add_labels({"new": "quux"})
-    assert 40 not in model.predict(tiny.test, k=41).labels
+    assert 40 not in model.predict(tiny.test, k=41).indices
     words = tiny.train.labels.texts[0]
     model.add_documents(Dataset.from_texts(Documents(["n"], [""], [words]), [["new"]]))
     assert model.labels_.ids[40:] == ["new"]
-    assert 40 in model.predict([words], k=5).labels
+    assert 40 in model.predict([words], k=5).indices
 
 
 def test_a_training_document_is_not_its_own_neighbour(tiny: Parts) -> None:
@@ -150,7 +150,7 @@ def test_an_exact_search_finds_what_the_graph_finds(tiny: Parts, encoder: str) -
 
 def test_a_document_without_text_has_no_answer(tiny: Parts, settings: dict[str, Any]) -> None:
     model = Knn(**settings).fit(tiny.train)
-    assert (model.predict(["", " "], k=3).labels == -1).all()
+    assert (model.predict(["", " "], k=3).indices == -1).all()
 
 
 def test_a_feature_matrix_is_searched_as_it_is(tiny: Parts, tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_scores_do_not_depend_on_the_size_of_the_shortlist(features: TfidfFeatur
 def test_a_document_without_a_known_word_is_not_readable(features: TfidfFeatures, rows: NameRows) -> None:
     found = documents(features, rows)
     assert found.readable.tolist() == [True, True, False, False]
-    assert (found.top_k(2).labels[2:] == -1).all()
+    assert (found.top_k(2).indices[2:] == -1).all()
 
 
 def test_new_labels_change_no_score_of_the_others(features: TfidfFeatures, rows: NameRows) -> None:

@@ -23,7 +23,7 @@ TURTLE = """
 
 
 def same(one: TopK, other: TopK) -> bool:
-    return bool((one.labels == other.labels).all() and (one.scores == other.scores).all())
+    return bool((one.indices == other.indices).all() and (one.scores == other.scores).all())
 
 
 def test_a_label_file_is_enough(tmp_path: Path) -> None:
@@ -34,8 +34,8 @@ def test_a_label_file_is_enough(tmp_path: Path) -> None:
     assert run.messages == []
     assert model.facts_.documents == 0
     answer = model.predict(["Apis mellifera, of Europe", "wasps and a wasp", "unheard of"], k=2)
-    assert [labels.ids[label] for label in answer.labels[:2, 0]] == ["u:bee", "u:wasp"]
-    assert (answer.labels[2] == -1).all()
+    assert [labels.ids[label] for label in answer.indices[:2, 0]] == ["u:bee", "u:wasp"]
+    assert (answer.indices[2] == -1).all()
     model.save(tmp_path / "model")
     again = longtail.load(tmp_path / "model")
     assert again.labels_.extra == labels.extra
@@ -48,9 +48,9 @@ def test_documents_without_labels_give_the_weights_of_words(tiny: Parts) -> None
     texts = ["the bee", "the wasp", "the bear"]
     data = Dataset.from_texts(texts, [[], [], []], {"b": "the bee", "t": "the the"})
     model = Lexical(text={"kind": "word"}).fit(data)
-    assert model.predict(["the"], k=1).labels[0, 0] == 1
+    assert model.predict(["the"], k=1).indices[0, 0] == 1
     # Rare words weigh more.
-    assert model.predict(["the bee"], k=2).labels[0].tolist() == [0, 1]
+    assert model.predict(["the bee"], k=2).indices[0].tolist() == [0, 1]
 
 
 def test_a_label_without_a_name_is_never_predicted() -> None:
@@ -58,7 +58,7 @@ def test_a_label_without_a_name_is_never_predicted() -> None:
     data = Dataset.from_texts(["red apple", "red pear"], [["r"], ["r", "p"]], {"p": "pear"})
     model = Lexical().fit(data, run=run)
     assert run.messages == ["labels without a name, which are never predicted: 1"]
-    assert model.predict(["red apple pear"], k=3).labels.tolist() == [[0, -1, -1]]
+    assert model.predict(["red apple pear"], k=3).indices.tolist() == [[0, -1, -1]]
 
 
 def test_no_label_text_at_all_is_one_error() -> None:
@@ -80,7 +80,7 @@ def test_labels_join_after_training(tiny: Parts, tmp_path: Path) -> None:
     model.add_labels(new)
     after = model.predict(tiny.test, k=40)
     assert (after.to_csr(40).toarray()[:, :30] == before).all()
-    assert (after.labels >= 30).any()
+    assert (after.indices >= 30).any()
     assert model.label_counts_[30:].tolist() == [0] * 10
     model.save(tmp_path / "model")
     assert same(longtail.load(tmp_path / "model").predict(tiny.test, k=40), after)
@@ -90,7 +90,7 @@ def test_labels_that_join_without_documents_bring_their_words(tiny: Parts, tmp_p
     old, new = parted(tiny.train)
     Lexical().fit(Dataset.from_labels(old)).save(tmp_path / "model")
     grown = longtail.load(tmp_path / "model").add_labels(new)
-    assert (grown.predict(tiny.test, k=40).labels >= 30).any()
+    assert (grown.predict(tiny.test, k=40).indices >= 30).any()
     # As if they had been there from the beginning.
     whole = Lexical().fit(Dataset.from_labels(tiny.train.labels))
     assert same(grown.predict(tiny.test, k=40), whole.predict(tiny.test, k=40))
@@ -100,7 +100,7 @@ def test_a_new_label_that_has_only_examples_is_taken_without_a_name(tiny: Parts)
     model = Lexical().fit(tiny.train)
     model.add_labels(["new"], examples=Dataset.from_texts(["a"], [["new"]]))
     assert len(model.labels_) == 41
-    assert 40 not in model.predict(tiny.test, k=41).labels
+    assert 40 not in model.predict(tiny.test, k=41).indices
 
 
 def test_a_vocabulary_that_is_not_the_models_is_refused(tiny: Parts, tmp_path: Path) -> None:

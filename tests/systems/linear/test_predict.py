@@ -20,7 +20,7 @@ SMALL = {"leaf_size": 8, "arity": 4}
 
 
 def same(one: TopK, other: TopK) -> bool:
-    return bool((one.labels == other.labels).all() and (one.scores == other.scores).all())
+    return bool((one.indices == other.indices).all() and (one.scores == other.scores).all())
 
 
 def encoded(model: LinearTree, data: Dataset) -> LinearDocuments:
@@ -37,7 +37,7 @@ def test_several_trees_are_averaged_and_saved(tiny: Parts, tmp_path: Path) -> No
     dense = sum(TopK(labels, np.exp(scores)).to_csr(40).toarray() for labels, scores in singles) / 3
     answer = model.predict(tiny.test, k=5)
     assert np.allclose(np.sort(dense, axis=1)[:, ::-1][:, :5], answer.scores, atol=1e-5)
-    assert same(TopK(answer.labels[:, :2], answer.scores[:, :2]), model.predict(tiny.test, k=2))
+    assert same(TopK(answer.indices[:, :2], answer.scores[:, :2]), model.predict(tiny.test, k=2))
     model.save(tmp_path / "model")
     assert same(answer, longtail.load(tmp_path / "model").predict(tiny.test, k=5))
 
@@ -90,7 +90,7 @@ def test_a_document_without_a_known_word_is_not_readable(tiny: Parts) -> None:
     documents = LinearDocuments(model.predictor_, model.features_.transform(["", tiny.train.labels.texts[0]]))
     assert documents.readable.tolist() == [False, True]
     assert documents.shortlist(5).counts[0] == 0
-    assert (documents.top_k(3).labels[0] == -1).all()
+    assert (documents.top_k(3).indices[0] == -1).all()
 
 
 def with_game(mix: float, **game: object) -> LinearTree:
@@ -108,7 +108,7 @@ def test_scores_are_passed_along_the_graph(tiny: Parts, mix: float) -> None:
 def answered(top: TopK) -> np.ndarray:
     """Which labels each document has in its answer, bool [n, 40]."""
     marks = np.zeros((len(top), 41), bool)
-    np.put_along_axis(marks, top.labels.astype(np.int64), True, axis=1)
+    np.put_along_axis(marks, top.indices.astype(np.int64), True, axis=1)
     return marks[:, :40]
 
 
@@ -126,7 +126,7 @@ def test_the_best_few_with_a_graph_do_not_depend_on_how_many_are_asked_for(tiny:
     tree = {**SMALL, "trees": trees}
     model = LinearTree(tree=tree, game={"mix": 0.5, "candidates": 20}).fit(tiny.train)
     many, few = model.predict(tiny.test, k=30), model.predict(tiny.test, k=5)
-    assert same(TopK(many.labels[:, :5], many.scores[:, :5]), few)
+    assert same(TopK(many.indices[:, :5], many.scores[:, :5]), few)
 
 
 def test_logistic_scores_are_probabilities_that_hold() -> None:

@@ -22,7 +22,7 @@ GOLDEN = Path(__file__).parents[2] / "golden" / "linear-format-1"
 
 
 def same(one: TopK, other: TopK) -> bool:
-    return bool((one.labels == other.labels).all() and (one.scores == other.scores).all())
+    return bool((one.indices == other.indices).all() and (one.scores == other.scores).all())
 
 
 def with_game(mix: float, **game: object) -> LinearTree:
@@ -36,7 +36,7 @@ def test_a_matrix_gives_what_its_texts_gave(tiny: Parts) -> None:
     from_matrix = LinearTree(tree=SMALL).fit(Dataset.from_matrix(X, tiny.train.Y))
     rows = from_text.features_.transform(tiny.test.documents.joined())
     one, other = from_text.predict(tiny.test), from_matrix.predict(rows)
-    assert (one.labels == other.labels).mean() > 0.99
+    assert (one.indices == other.indices).mean() > 0.99
     assert np.allclose(one.scores, other.scores, atol=1e-3)
 
 
@@ -65,8 +65,8 @@ def test_label_texts_as_examples_make_a_cold_label_findable(tiny: Parts) -> None
     text = tiny.train.labels.texts[cold]
     plain = LinearTree(tree=SMALL).fit(tiny.train)
     named = LinearTree(tree=SMALL, label_text="example").fit(tiny.train)
-    assert cold not in plain.predict([text], k=40).labels
-    assert named.predict([text], k=1).labels[0, 0] == cold
+    assert cold not in plain.predict([text], k=40).indices
+    assert named.predict([text], k=1).indices[0, 0] == cold
 
 
 def test_labels_that_will_never_be_predicted_are_mentioned(tiny: Parts) -> None:

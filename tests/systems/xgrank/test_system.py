@@ -27,7 +27,7 @@ def test_a_label_without_documents_is_found_by_its_text(encoder: Path, tiny: Par
     assert system.label_counts_[last] == 0
     text = system.labels_.texts[last]
     assert text is not None
-    assert last in system.predict([text], k=3).labels[0]
+    assert last in system.predict([text], k=3).indices[0]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_every_switch_trains_predicts_and_is_kept(
     assert ((answer.scores >= 0) & (answer.scores <= 1)).all()
     system.save(tmp_path / "model")
     again = longtail.load(tmp_path / "model").predict(tiny.test, k=4)
-    assert (answer.labels == again.labels).all()
+    assert (answer.indices == again.indices).all()
     assert (answer.scores == again.scores).all()
 
 
@@ -62,14 +62,14 @@ def test_labels_without_texts_have_an_identity(encoder: Path, tiny: Parts) -> No
     data = replace(tiny.train, labels=LabelSet(tiny.train.labels.ids, [""] * 40))
     system = Xgrank(config(encoder)).fit(data)
     assert system.predictor_.models[0].ranker.labels.shape == (40, 16)
-    assert system.predict(["bade"], k=2).labels.shape == (1, 2)
+    assert system.predict(["bade"], k=2).indices.shape == (1, 2)
 
 
 def test_a_text_without_words_has_no_labels(trained: Xgrank) -> None:
     answer = trained.predict(["", "bade", "  "], k=2)
-    assert (answer.labels[[0, 2]] == -1).all()
+    assert (answer.indices[[0, 2]] == -1).all()
     assert (answer.scores[[0, 2]] == 0).all()
-    assert (answer.labels[1] >= 0).all()
+    assert (answer.indices[1] >= 0).all()
 
 
 def test_candidates_have_named_features(trained: Xgrank, tiny: Parts) -> None:
@@ -77,7 +77,7 @@ def test_candidates_have_named_features(trained: Xgrank, tiny: Parts) -> None:
     assert found.names == ("margin", "retriever")
     assert found.features.shape == (len(found.candidates.ids), 2)
     assert (found.candidates.counts == 6).all()
-    assert np.array_equal(found.candidates.top_k(6).labels, trained.predict(tiny.test, k=6).labels)
+    assert np.array_equal(found.candidates.top_k(6).indices, trained.predict(tiny.test, k=6).indices)
 
 
 def test_scores_are_probabilities(trained: Xgrank, tiny: Parts) -> None:
@@ -124,7 +124,7 @@ def test_a_frozen_encoder_may_stay_where_it_is(
     assert files == (kept or ["config.json", "tokenizer.json", "tokenizer_config.json"])
     again = longtail.load(tmp_path / "model")
     one, other = system.predict(tiny.test), again.predict(tiny.test)
-    assert (one.labels == other.labels).all()
+    assert (one.indices == other.indices).all()
     np.testing.assert_allclose(one.scores, other.scores, atol=1e-5)
     again.save(tmp_path / "copy")
     assert sorted(f.name for f in (tmp_path / "copy" / "model-0" / "encoder").iterdir()) == files
@@ -141,5 +141,5 @@ def test_a_description_that_is_none_is_refused(trained: Xgrank, tmp_path: Path, 
 
 def test_one_label_and_one_document_will_do(encoder: Path) -> None:
     system = Xgrank(config(encoder)).fit(Dataset.from_texts(["bade"], [["x"]]))
-    assert system.predict(["bade"], k=1).labels.tolist() == [[0]]
+    assert system.predict(["bade"], k=1).indices.tolist() == [[0]]
     assert np.isfinite(system.predict(["fi"], k=3).scores).all()

@@ -296,7 +296,7 @@ def hard_negatives(context: TrainingContext, clusters: Clusters) -> np.ndarray |
     with context.run.phase("negatives", total=len(out)) as phase:
         for start in range(0, len(out), MINED_AT_ONCE):
             rows = slice(start, start + MINED_AT_ONCE)
-            found = shortlister(inputs.X[rows], mix).top_k(kept + 20).labels
+            found = shortlister(inputs.X[rows], mix).top_k(kept + 20).indices
             wrong = without_positives(found, inputs.Y[rows], inputs.self_label[rows])
             out[rows] = wrong[:, :kept]
             phase.advance(len(found))

@@ -126,6 +126,10 @@ class MemberRun(Run):
         """Pass the message on."""
         self.parent.say(f"{self.member}: {message}")
 
+    def warn(self, message: str) -> None:
+        """Pass the warning on."""
+        self.parent.warn(f"{self.member}: {message}")
+
     def on_start(self, phase: Phase) -> None:
         """A phase begins."""
         phase.name = f"{self.member}: {phase.name}"

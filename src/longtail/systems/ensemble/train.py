@@ -38,7 +38,7 @@ def fit_rerankers(
     by_rank = {names: _by_rank([m for m in members if m.name in names]) for names in subsets}
     if valid is None or len(valid) < FEWEST_DOCUMENTS:
         n = 0 if valid is None else len(valid)
-        run.say(
+        run.warn(
             f"{n} validation documents are too few to fit a re-ranker (at least {FEWEST_DOCUMENTS}): members are "
             "combined by the mean of their reciprocal ranks"
         )

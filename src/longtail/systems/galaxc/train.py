@@ -257,7 +257,7 @@ def hard_negatives(
         for start in range(0, len(out), AT_ONCE):
             rows = slice(start, start + AT_ONCE)
             resolutions = predictor.resolutions(documents[rows], neighbourhoods.near[rows])
-            found = predictor.nearest_labels(resolutions).top_k(HARD_KEPT + 20).labels
+            found = predictor.nearest_labels(resolutions).top_k(HARD_KEPT + 20).indices
             out[rows] = without_positives(found, Y[rows], self_label[rows])[:, :HARD_KEPT]
             phase.advance(len(found))
     return out

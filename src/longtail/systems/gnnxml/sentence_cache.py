@@ -48,7 +48,7 @@ class SentenceCache:
                 with output_errors(path):
                     path.unlink()
                 if run is not None:
-                    run.say(f"sentence cache: a damaged shard was removed ({error})")
+                    run.warn(f"sentence cache: a damaged shard was removed ({error})")
 
     def __len__(self) -> int:
         """How many sentences are in the cache."""

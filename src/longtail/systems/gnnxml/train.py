@@ -55,7 +55,7 @@ def train(
     Y = csr_array((np.ones(data.Y.nnz, np.float32), data.Y.indices, data.Y.indptr), shape=data.Y.shape)
     cold = int((data.label_counts == 0).sum())
     if cold:
-        run.say(f"labels without training documents, which are never predicted: {cold:,}")
+        run.warn(f"labels without training documents, which are never predicted: {cold:,}")
 
     texts = store.texts(config.fields)
     documents = DocumentGraphs.fit(texts, config.documents, run, seed=config.seed)

@@ -75,7 +75,7 @@ def _label_names(train: Dataset, config: GudnConfig, run: Run, store: FeatureSto
     with run.phase("label names"):
         names = LabelNames.of(train.labels, store.texts(config.fields))
     if config.guide.on and config.guide.labels == "text" and names.share < WEAK:
-        run.say(
+        run.warn(
             f"label names with a word of the documents: {100 * names.share:.0f} % (the guide needs meaningful "
             "names: another system may be more accurate)"
         )
@@ -103,7 +103,7 @@ def _label_sequences(
     if not guide.on or guide.labels == "one-hot":
         return None
     if not train.labels.has_text:
-        run.say("no label has a text: the encoder is trained without the guide network")
+        run.warn("no label has a text: the encoder is trained without the guide network")
         return None
     texts = [text or "" for text in train.labels.texts]
     return LabelSequences.of(texts, Y, subwords, guide.tokens, config.seed)

@@ -114,7 +114,7 @@ class TermNeighbours(Neighbours):
     def search(self, queries: csr_array, k: int) -> Found:
         """The k nearest rows of each query that share a term with it."""
         found = self._index.top(queries, k).top_k(k)
-        return found.labels, np.minimum(found.scores, np.float32(1))
+        return found.indices, np.minimum(found.scores, np.float32(1))
 
     def added(self, rows: csr_array) -> Neighbours:
         """The same with more rows."""

@@ -54,7 +54,7 @@ class LinearTree(System):
         self.predictor_ = LinearPredictor(trees, graph, self.config, len(train.labels))
         cold = int((train.label_counts == 0).sum())
         if cold and self.config.label_text == "none":
-            run.say(f"labels without training documents, which are never predicted: {cold:,}")
+            run.warn(f"labels without training documents, which are never predicted: {cold:,}")
 
     def _encode(
         self,

@@ -27,7 +27,7 @@ def recall_curve(
             continue
         sizes = np.diff(model.clusters.member_ptr)
         beam = min(len(sizes), -(-SIZES[-1] // max(1, int(sizes.min()))))
-        labels = model.clusters.expand(model.retrieve(of_model, beam)).top_k(SIZES[-1]).labels
+        labels = model.clusters.expand(model.retrieve(of_model, beam)).top_k(SIZES[-1]).indices
         for size in SIZES:
             found.setdefault(str(size), []).append(100 * recall(labels, Y, size))
     return {size: float(np.mean(values)) for size, values in found.items()}

@@ -242,7 +242,7 @@ def with_best_combination(
     found = {}
     for kind in kinds:
         own = EncodedTexts(replace(predictor, combine=kind), vectors).own
-        labels = without_unscored(own.top_k(wide).labels, unscored)
+        labels = without_unscored(own.top_k(wide).indices, unscored)
         found[kind] = ranking_metrics(labels[:, :DEPTH], validation)["overall"]
     best = max(kinds, key=lambda kind: found[kind])
     run.say(f"combination of the models: {best} (overall on validation documents: {found[best]:.2f})")

@@ -1,11 +1,13 @@
-"""Progress of a run: bars with the time left on a terminal, plain lines in a pipe, always on stderr."""
+"""Progress of a run: bars with the time left on a terminal, plain lines in a pipe, or calls of a function."""
 
 from __future__ import annotations
 
 import sys
 import time
-from typing import IO, TYPE_CHECKING
+from collections.abc import Callable
+from typing import IO, TYPE_CHECKING, TypeAlias
 
+from longtail.errors import UsageError
 from longtail.run import Phase, Run
 
 if TYPE_CHECKING:
@@ -13,6 +15,43 @@ if TYPE_CHECKING:
 
 SECONDS_BETWEEN_LINES = 5.0
 """How often a long phase reports itself where there is no terminal."""
+
+Callback: TypeAlias = Callable[[str, int, int | None], object]
+"""Called with the name of a phase, the steps that are done, and their number (None while it is unknown)."""
+
+
+def run_with(progress: bool | Callback | Run | None) -> Run:
+    """A run that shows its progress on stderr (True), calls a function, or shows none (False, None)."""
+    if isinstance(progress, Run):
+        return progress
+    if progress is None or isinstance(progress, bool):
+        return ConsoleRun(sys.stderr) if progress else Run()
+    if callable(progress):
+        return CallbackRun(progress)
+    raise UsageError(
+        f"progress must be True, False or a function of (phase, done, total), not {progress!r:.60}"
+    )
+
+
+class CallbackRun(Run):
+    """A run that calls a function when a phase begins, advances and ends."""
+
+    def __init__(self, callback: Callback) -> None:
+        super().__init__()
+        self._callback = callback
+
+    def on_start(self, phase: Phase) -> None:
+        """Say that nothing is done yet."""
+        self._callback(phase.name, phase.done, phase.total)
+
+    def on_advance(self, phase: Phase, note: str) -> None:
+        """Say how far the phase is."""
+        self._callback(phase.name, phase.done, phase.total)
+
+    def on_end(self, phase: Phase) -> None:
+        """Say where the phase ended; one that was finished has done all of its steps."""
+        done = phase.total if phase.total is not None and sys.exc_info()[0] is None else phase.done
+        self._callback(phase.name, done, phase.total)
 
 
 class ConsoleRun(Run):
@@ -35,6 +74,10 @@ class ConsoleRun(Run):
             self._bars.console.print(message, markup=False, highlight=False)
         elif not self._quiet:
             self._line(message)
+
+    def warn(self, message: str) -> None:
+        """Show it like any other sentence."""
+        self.say(message)
 
     def on_start(self, phase: Phase) -> None:
         """Show a new bar, or say that the phase begins."""

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longtail.cli import progress
-from longtail.cli.progress import ConsoleRun, duration, progress_line
+from longtail import progress
+from longtail.progress import ConsoleRun, duration, progress_line
 from longtail.run import Phase, Run
 
 

@@ -1,0 +1,194 @@
+"""Data as Python users have them, as a data set: texts and tags, records, data frames, a ``Dataset``.
+
+No package of data frames is imported here: a frame is known by its methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from longtail.columns import is_sparse
+from longtail.data.frame import from_frame
+from longtail.data.options import LABEL_NAMES
+from longtail.errors import UsageError
+from longtail.types import Dataset, LabelSet
+
+ID, TEXT, LABELS = "id", "text", "labels"
+"""The names that columns get where the caller has named them otherwise."""
+
+
+def dataset_of(
+    source: Any,
+    tags: Any = None,
+    *,
+    text: str | None = None,
+    labels: str | None = None,
+    label_texts: Mapping[str, str] | Sequence[str] | None = None,
+) -> Dataset:
+    """A data set from what is at hand.
+
+    Args:
+        source: texts with ``tags``; or a Dataset, a data frame (pandas, polars, pyarrow, Hugging Face
+            ``datasets``), a dict of columns, or records: dicts, or pairs of a text and its tags.
+        tags: a list of label ids per text, or a sparse matrix (texts x labels).
+        text: the column of the text in a frame or in records; guessed where it is not named.
+        labels: the column of the labels.
+        label_texts: texts of labels by id (a list in column order when ``tags`` is a matrix).
+    """
+    if isinstance(source, (str, Path)):
+        raise UsageError(
+            f"{str(source)[:60]!r} is one string: give a list of texts, or read a file with longtail.read(path)"
+        )
+    if tags is not None:
+        return _texts_and_tags(source, tags, text, labels, label_texts)
+    if isinstance(source, Dataset):
+        if text is not None or labels is not None:
+            raise UsageError("a Dataset has its texts and labels already: leave out text= and labels=")
+        return with_label_texts(source, label_texts)
+    columns = columns_of(source)
+    if columns is None:
+        rows = list(source) if isinstance(source, Iterable) and not is_sparse(source) else [source]
+        columns = record_columns(rows)
+        if columns is None:
+            return Dataset.from_texts(*_pairs(rows), label_texts)
+        columns = _with_class_names(columns, getattr(source, "features", None))
+    return with_label_texts(_from_columns(columns, text, labels), label_texts)
+
+
+def with_label_texts(data: Dataset, texts: Mapping[str, str] | Sequence[str] | None) -> Dataset:
+    """The data set with these texts of labels; labels that are new with them come behind the others."""
+    if texts is None:
+        return data
+    if not isinstance(texts, Mapping):
+        raise UsageError("label_texts must be a mapping from label id to text")
+    given = {str(label): str(value) for label, value in texts.items()}
+    old = data.labels
+    known = [given.get(label, value) for label, value in zip(old.ids, old.texts, strict=True)]
+    new = {label: value for label, value in given.items() if label not in old.index}
+    labels = LabelSet(old.ids, known, old.extra, old.features)
+    return data.relabelled(labels.with_texts(new) if new else labels)
+
+
+def columns_of(source: Any) -> dict[str, list[Any]] | None:
+    """The columns of a data frame by name, as lists; None for what has no named columns."""
+    if isinstance(source, Mapping):
+        return {str(name): _listed(column) for name, column in source.items()}
+    if is_sparse(source) or getattr(source, "ndim", 2) == 1:
+        return None
+    if callable(getattr(source, "collect", None)):  # a lazy frame of polars
+        source = source.collect()
+    names = getattr(source, "column_names", None)  # Hugging Face datasets, pyarrow
+    if names is None:
+        names = getattr(source, "columns", None)  # pandas, polars
+    if names is None or not hasattr(source, "__getitem__"):
+        return None
+    columns = {str(name): _listed(source[name]) for name in names}
+    return _with_class_names(columns, getattr(source, "features", None))
+
+
+def record_columns(rows: Sequence[Any]) -> dict[str, list[Any]] | None:
+    """The same for a list of dicts; None for a list of anything else."""
+    if not rows or not all(isinstance(row, Mapping) for row in rows):
+        return None
+    keys = dict.fromkeys(chain.from_iterable(rows))
+    return {str(key): [row.get(key) for row in rows] for key in keys}
+
+
+def _texts_and_tags(
+    source: Any,
+    tags: Any,
+    text: str | None,
+    labels: str | None,
+    label_texts: Mapping[str, str] | Sequence[str] | None,
+) -> Dataset:
+    if isinstance(source, Dataset):
+        raise UsageError("a Dataset has its labels already: leave out the tags")
+    if labels is not None:
+        raise UsageError(f"give either tags or the column of the labels ({labels!r}), not both")
+    if text is not None:
+        source = _column(columns_of(source) or {}, text)
+    return Dataset.from_texts(source, tags, label_texts)
+
+
+def _pairs(rows: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Texts and tags of pairs."""
+    if not rows:
+        raise UsageError("there is no document: the data are empty")
+    wrong = next(
+        (at for at, row in enumerate(rows) if not isinstance(row, (tuple, list)) or len(row) != 2), None
+    )
+    if wrong is not None:
+        raise UsageError(
+            "tags are missing: give texts and a list of tags for each, a data frame with labels='its column', "
+            f"or pairs of a text and its tags (document {wrong} is a {type(rows[wrong]).__name__})"
+        )
+    return [row[0] for row in rows], [row[1] for row in rows]
+
+
+def _from_columns(columns: dict[str, list[Any]], text: str | None, labels: str | None) -> Dataset:
+    chosen = dict(columns)
+    if labels is not None:
+        chosen = {name: column for name, column in chosen.items() if name not in (labels, LABELS)}
+        chosen[LABELS] = _column(columns, labels)
+    if text is not None:
+        # The column that is named is the text: no other one is guessed to be a part of it.
+        kept = [name for name in chosen if name in (ID, LABELS) or (labels is None and name in LABEL_NAMES)]
+        chosen = {**{name: chosen[name] for name in kept}, TEXT: _column(columns, text)}
+    sizes = {len(column) for column in chosen.values()}
+    if len(sizes) > 1:
+        raise UsageError(f"the columns {', '.join(chosen)} have different lengths: {sorted(sizes)}")
+    data = from_frame(_Frame(chosen))
+    if not data.Y.nnz:
+        raise UsageError(
+            f"no document has a label: the columns are {', '.join(columns)}; name the one with the labels, "
+            "as in labels='tags'"
+        )
+    return data
+
+
+def _column(columns: Mapping[str, list[Any]], name: str) -> list[Any]:
+    if name not in columns:
+        raise UsageError(f"there is no column {name!r}; the columns are {', '.join(columns) or 'not named'}")
+    return columns[name]
+
+
+def _listed(column: Any) -> list[Any]:
+    """A column as a list of plain values, by the method that its package has for it."""
+    for method in ("to_pylist", "to_list", "tolist"):
+        if callable(getattr(column, method, None)):
+            return list(getattr(column, method)())
+    if isinstance(column, str) or not isinstance(column, Iterable):
+        raise UsageError(f"a column must be a list of values, not {column!r:.60}")
+    return list(column)
+
+
+def _with_class_names(columns: dict[str, list[Any]], features: Any) -> dict[str, list[Any]]:
+    """Hugging Face keeps classes as numbers, and their names beside them: the names are the labels."""
+    if not isinstance(features, Mapping):
+        return columns
+    named = dict(columns)
+    for column, feature in features.items():
+        names = getattr(feature, "names", None) or getattr(getattr(feature, "feature", None), "names", None)
+        if names and column in columns:
+            named[column] = [_class_names(cell, names) for cell in columns[column]]
+    return named
+
+
+def _class_names(cell: Any, names: Sequence[str]) -> Any:
+    if cell is None:
+        return None
+    if isinstance(cell, Iterable) and not isinstance(cell, str):
+        return [names[number] for number in cell if number is not None and number >= 0]
+    # Unlabelled rows have the class -1, which must not become the last one.
+    return [names[cell]] if cell >= 0 else []
+
+
+class _Frame(dict[str, list[Any]]):
+    """Named lists with the one attribute by which a data frame is read."""
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self)

@@ -1,0 +1,35 @@
+"""A system as Python and notebooks print it: what it is, what it was trained on, its validation metrics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from longtail.notebook import html_table
+
+if TYPE_CHECKING:
+    from longtail.systems.base import System
+
+
+def in_one_line(system: System) -> str:
+    """LinearTree(1,000 labels, trained on 5,000 documents)."""
+    if not hasattr(system, "labels_"):
+        return f"{type(system).__name__}(not trained)"
+    return (
+        f"{type(system).__name__}({len(system.labels_):,} labels, "
+        f"trained on {system.facts_.documents:,} documents)"
+    )
+
+
+def as_table(system: System) -> str:
+    """The same as an HTML table, with members and validation metrics where there are some."""
+    rows: list[list[Any]] = []
+    members = getattr(system.config, "members", ())
+    if members:
+        rows.append(["members", ", ".join(members)])
+    if hasattr(system, "labels_"):
+        rows.append(["labels", f"{len(system.labels_):,}"])
+        rows.append(["training documents", f"{system.facts_.documents:,}"])
+        rows.extend([name, f"{metric['value']:.2f}"] for name, metric in system.facts_.metrics.items())
+    else:
+        rows.append(["state", "not trained"])
+    return html_table(f"longtail model: {system.name}", ["", ""], rows)
