@@ -103,7 +103,7 @@ def test_the_nearest_labels_are_ranked_beside_those_of_the_clusters(clustered: E
     settings = {"score": "classifier", "shortlist": {"beam": 1, "nearest": 4}}
     found = changed(predictor_of(clustered), **settings)(X)
     logits = dense_logits(found.model.weights, X)
-    assert np.array_equal(found.scored().top_k(4).labels, np.argsort(-logits, axis=1, kind="stable")[:, :4])
+    assert np.array_equal(found.scored().top_k(4).indices, np.argsort(-logits, axis=1, kind="stable")[:, :4])
     there = stored(found.raw)
     assert (there | ~stored(found.clusters)).all()
     assert (there.sum(axis=1) > stored(found.clusters).sum(axis=1)).any()

@@ -98,7 +98,7 @@ def test_the_nearest_labels_are_ranked_beside_those_of_the_clusters(
     plain, found = of(predictor, texts), of(replace(predictor, nearest=5), texts)
     model, vectors = found.models[0]
     logits = vectors.ranked @ model.ranker.labels.T
-    best = found.shortlist(5).top_k(5).labels
+    best = found.shortlist(5).top_k(5).indices
     for row in range(9):
         assert set(best[row]) == set(np.argsort(-logits[row])[:5])
     assert np.isin(plain.shortlist(1000).ids, found.shortlist(1000).ids).all()
