@@ -7,7 +7,8 @@ import pytest
 from scipy.sparse import csc_matrix, csr_matrix, load_npz, save_npz
 
 from longtail import data
-from longtail.data.pecos import one_line, read_npz
+from longtail.data.npz import read_npz
+from longtail.data.pecos import one_line
 from longtail.errors import DataError
 from longtail.types import Dataset, LabelSet
 from tests.data.build import matrix_dataset, put, tags

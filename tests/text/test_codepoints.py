@@ -1,4 +1,3 @@
-import unicodedata
 from itertools import chain
 from typing import Any
 
@@ -8,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longtail.errors import UsageError
-from longtail.text.codepoints import chunks, compatible, encode, encode_one
+from longtail.text.codepoints import chunks, encode, encode_one
 
 any_text = st.text(st.characters(exclude_categories=()))
 
@@ -25,11 +24,6 @@ def test_lowercase_may_change_the_length() -> None:
 
 def test_lone_surrogates_and_nul_pass_through() -> None:
     assert encode(["\ud800\x00"]).codes.tolist() == [0xD800, 0]
-
-
-@given(any_text)
-def test_compatible_is_nfkc(text: str) -> None:
-    assert compatible(text) == unicodedata.normalize("NFKC", text)
 
 
 @given(st.lists(any_text, max_size=5))

@@ -120,7 +120,8 @@ def _header(handle: BufferedReader, path: str | Path) -> tuple[int, dict[str, _E
 def _entry(name: str, entry: Any) -> _Entry:
     if not isinstance(entry, dict):
         raise ValueError(f"the array '{name}' is not described")
-    kind, shape, offsets = (entry.get(key) for key in ("dtype", "shape", "data_offsets"))
+    described: dict[str, Any] = {key: entry.get(key) for key in ("dtype", "shape", "data_offsets")}
+    kind, shape, offsets = described["dtype"], described["shape"], described["data_offsets"]
     if not isinstance(kind, str) or kind not in _DTYPES:
         raise ValueError(f"the array '{name}' has the type {kind!r}")
     if not (_whole_numbers(shape) and _whole_numbers(offsets) and len(offsets) == 2 and len(shape) <= 32):

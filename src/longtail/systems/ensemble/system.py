@@ -275,9 +275,12 @@ class Ensemble(System):
         loaded = members.load_members(described.get("members"), folder, features, self.labels_)
         self._use(loaded)
         widths = {m.name: len(m.system.candidate_features) + 1 for m in loaded}
+        if len(widths) < len(loaded):
+            raise ModelIntegrityError(f"{folder.root}: ensemble.json has a member twice")
         self.rerankers_ = Rerankers({}, None)
-        for number, names in enumerate(described.get("rerankers", [])):
-            if not isinstance(names, list) or not set(names) <= set(widths):
+        listed = described.get("rerankers")
+        for number, names in enumerate(listed if isinstance(listed, list) else []):
+            if not isinstance(names, list) or not all(name in list(widths) for name in names):
                 raise ModelIntegrityError(
                     f"{folder.root}: there is a re-ranker for members that it does not have"
                 )
