@@ -1,7 +1,11 @@
 """The package's front door: the nouns, ``fit`` and ``load``."""
 
+import logging
+
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 import longtail
 from longtail import types
@@ -64,3 +68,87 @@ def test_a_budget_is_for_auto():
         longtail.fit(["a"], [["b"]], budget="soon")
     with pytest.raises(UsageError, match=r"so set linear\.tree\.leaf_size"):
         longtail.fit(["a"], [["b"]], leaf_size=3)
+
+
+TEXTS = ["red apple", "blue sky", "red sky"]
+TAGS = [["fruit"], ["air"], ["air", "red"]]
+
+
+@pytest.mark.parametrize(
+    ("data", "columns"),
+    [
+        (pd.DataFrame({"title": TEXTS, "tags": TAGS}), {"text": "title", "labels": "tags"}),
+        ({"heading": TEXTS, "subject": TAGS}, {"text": "heading", "labels": "subject"}),
+        (zip(TEXTS, TAGS, strict=True), {}),
+        (longtail.Dataset.from_texts(TEXTS, TAGS), {}),
+        ({"train": longtail.Dataset.from_texts(TEXTS, TAGS)}, {}),
+    ],
+)
+def test_fit_takes_what_users_have(data, columns):
+    model = longtail.fit(data, system="dummy", **columns)
+    assert model.labels_.ids == ["fruit", "air", "red"]
+    assert model.label_counts_.tolist() == [1, 2, 1]
+
+
+def test_fit_takes_generators():
+    model = longtail.fit((text for text in TEXTS), (tags for tags in TAGS), system="dummy")
+    assert model.label_counts_.tolist() == [1, 2, 1]
+    assert longtail.fit(TEXTS, csr_array(np.eye(3)), system="dummy").label_counts_.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "valid",
+    [
+        (TEXTS, TAGS),
+        [TEXTS, TAGS],
+        longtail.Dataset.from_texts(TEXTS, TAGS),
+        list(zip(TEXTS, TAGS, strict=True))[:2],
+        pd.DataFrame({"text": TEXTS, "labels": TAGS}),
+    ],
+)
+def test_fit_takes_validation_data(valid):
+    assert longtail.fit(TEXTS, TAGS, valid=valid, system="dummy").facts_.metrics["P@1"]["value"] > 0
+
+
+def test_parts_bring_their_validation_data():
+    data = longtail.Dataset.from_texts(TEXTS, TAGS)
+    for name in ("valid", "validation", "dev"):
+        assert longtail.fit({"train": data, name: data}, system="dummy").facts_.metrics
+    assert not longtail.fit({"train": data, "test": data}, system="dummy").facts_.metrics
+
+
+def test_a_table_of_settings_may_be_called_labels():
+    with pytest.raises(UsageError, match="unknown configuration key 'labels'"):
+        longtail.fit(TEXTS, TAGS, system="dummy", labels={"width": 3})
+
+
+def test_progress_calls_a_function():
+    seen = []
+    longtail.fit(TEXTS, TAGS, system="linear", progress=lambda *step: seen.append(step))
+    assert ("classifiers", 0, 3) in seen
+    assert seen[-1] == ("classifiers", 3, 3)
+
+
+def test_progress_is_shown_on_stderr(capsys):
+    longtail.fit(TEXTS, TAGS, system="linear", progress=True)
+    captured = capsys.readouterr()
+    assert "classifiers took" in captured.err
+    assert captured.out == ""
+    longtail.fit(TEXTS, TAGS, system="linear")
+    assert capsys.readouterr().err == ""
+
+
+def test_warnings_reach_the_logger(caplog):
+    with caplog.at_level(logging.INFO, logger="longtail"):
+        longtail.fit(TEXTS, TAGS, label_texts={"cold": "ice"})
+    by_level = {level: [r.message for r in caplog.records if r.levelno == level] for level in (20, 30)}
+    assert any(message.startswith("The system is linear") for message in by_level[logging.INFO])
+    assert by_level[logging.WARNING] == ["labels without training documents, which are never predicted: 1"]
+
+
+def test_create_and_read_are_at_the_top(tmp_path):
+    assert longtail.create("linear", {"beam": 20}).config.beam == 20
+    assert longtail.create("linear", beam=7).config.beam == 7
+    (tmp_path / "train.jsonl").write_text('{"text": "red", "labels": ["a"]}\n', encoding="utf-8")
+    assert longtail.read(tmp_path / "train.jsonl").labels.ids == ["a"]
+    assert longtail.fit(longtail.read_folder(tmp_path), system="dummy").labels_.ids == ["a"]

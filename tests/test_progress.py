@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longtail import progress
+from longtail.errors import UsageError
 from longtail.progress import ConsoleRun, duration, progress_line
 from longtail.run import Phase, Run
 
@@ -106,3 +107,27 @@ def test_durations(seconds: float, words: str) -> None:
 @given(st.floats(0, 1e6))
 def test_durations_never_show_sixty(seconds: float) -> None:
     assert "60" not in duration(seconds).replace("60 h", "").replace("160", "").split(" h")[-1]
+
+
+def test_a_function_is_called_for_every_step() -> None:
+    seen: list[tuple[str, int, int | None]] = []
+    run = progress.run_with(lambda *step: seen.append(step))
+    two_phases(run)
+    assert seen[:3] == [("read", 0, None), ("read", 0, None), ("[learn]", 0, 4)]
+    assert seen[3:] == [("[learn]", done, 4) for done in (1, 2, 3, 4, 4)]
+
+
+def test_what_progress_may_be() -> None:
+    run = Run()
+    assert progress.run_with(run) is run
+    assert type(progress.run_with(None)) is type(progress.run_with(False)) is Run
+    assert isinstance(progress.run_with(True), ConsoleRun)
+    with pytest.raises(UsageError, match="progress must be True, False or a function"):
+        progress.run_with("yes")  # type: ignore[arg-type]
+
+
+def test_a_warning_is_shown_once(caplog: pytest.LogCaptureFixture) -> None:
+    stream = io.StringIO()
+    ConsoleRun(stream).warn("3 labels are cold")
+    assert stream.getvalue() == "3 labels are cold\n"
+    assert [record.levelname for record in caplog.records if record.levelno >= 30] == []

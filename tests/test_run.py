@@ -1,5 +1,6 @@
 """A run: phases with seconds and progress, and what was said."""
 
+import logging
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -68,3 +69,15 @@ def test_a_run_asks_for_no_checkpoints_unless_told():
     assert (run.checkpoints, run.resume, run.in_stages) == (None, False, False)
     kept = Run(checkpoints=Path("m.checkpoints"), resume=True)
     assert (kept.checkpoints, kept.resume) == (Path("m.checkpoints"), True)
+
+
+def test_messages_go_to_the_logger(caplog):
+    run = Run()
+    with caplog.at_level(logging.INFO, logger="longtail"):
+        run.say("a fact")
+        run.warn("a problem")
+    assert [(record.levelname, record.message) for record in caplog.records] == [
+        ("INFO", "a fact"),
+        ("WARNING", "a problem"),
+    ]
+    assert run.messages == ["a fact", "a problem"]

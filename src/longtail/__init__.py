@@ -65,7 +65,7 @@ def fit(
         progress: True shows bars on stderr; a function is called with (phase, steps done, steps in all).
         settings: the system's settings; those of a member of an ensemble by its name, ``eclare={"width": 512}``.
     """
-    from longtail import fitting
+    from longtail.systems import fitting
 
     return fitting.fit(
         data,

@@ -100,7 +100,8 @@ class LongtailClassifier:
         return self
 
     def _learn(self, data: Dataset) -> None:
-        self.threshold_ = self._chosen_threshold(data) if self.threshold == "auto" else self.threshold
+        given = self.threshold
+        self.threshold_ = self._chosen_threshold(data) if isinstance(given, str) else given
         self.system_ = self._untrained(data).fit(data)
 
     def _chosen_threshold(self, data: Dataset) -> float:

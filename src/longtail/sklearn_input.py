@@ -69,8 +69,8 @@ def labels_of(Y: Any) -> tuple[LabelSet, csr_array]:
     if found is None:
         if getattr(Y, "ndim", 0) == 1 and getattr(getattr(Y, "dtype", None), "kind", "") in "biufc":
             raise InputError(
-                f"Unknown label type: the tags of document 0 are {next(iter(Y))!r}, not a list of label ids: give a list "
-                "of tags per document, or a matrix documents x labels"
+                f"Unknown label type: the tags of document 0 are {next(iter(Y))!r}, not a list of label ids: give "
+                "a list of tags per document, or a matrix documents x labels"
             )
         rows = tag_lists(Y)
         labels = LabelSet([], []).extended(tag for row in rows for tag in row)
@@ -103,17 +103,16 @@ def matrix_of(values: Any, name: str) -> csr_array | None:
 
 def _dense(values: Any, name: str) -> np.ndarray | None:
     """A two-dimensional array of numbers; None for anything else, such as texts or lists of tags."""
-    if not isinstance(values, np.ndarray):
-        if not hasattr(values, "__array__") or hasattr(values, "columns") or hasattr(values, "name"):
-            return None
-        values = np.asarray(values)
-    if values.ndim != 2:
+    if not hasattr(values, "__array__") or hasattr(values, "columns") or hasattr(values, "name"):
         return None
-    if values.dtype.kind == "c":
+    table: np.ndarray = np.asarray(values)
+    if table.ndim != 2:
+        return None
+    if table.dtype.kind == "c":
         raise InputError(f"Complex data not supported: {name} has complex numbers")
-    if values.dtype.kind == "O":
+    if table.dtype.kind == "O":
         try:
-            return values.astype(np.float64)
+            return table.astype(np.float64)
         except (TypeError, ValueError):
             return None
-    return values if values.dtype.kind in "biuf" else None
+    return table if table.dtype.kind in "biuf" else None

@@ -72,3 +72,11 @@ def test_headline_is_what_people_quote():
 def test_what_is_no_report_is_refused(text, message):
     with pytest.raises(DataError, match=message):
         Report.from_json(text)
+
+
+def test_it_prints_in_one_line_and_as_a_table():
+    report = zipf_report()
+    value = report.metrics["P@1"]["value"]
+    assert repr(report).startswith(f"Report({report.counts['documents']:,} documents: P@1={value:.2f}, ")
+    assert len(repr(report)) < 120
+    assert f"<td>P@1</td><td>{value:.2f}</td>" in report._repr_html_()

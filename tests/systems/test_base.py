@@ -253,6 +253,36 @@ def test_evaluate_predicts_as_many_labels_more_as_are_left_out(fitted):
     assert fitted.sizes == [10, 20, 12]
 
 
+def test_predict_takes_k_and_a_threshold(fitted):
+    best = fitted.predict(["1", "2"], 1)
+    assert best.labels == [["a"], ["b"]]
+    assert best.label_ids is fitted.labels_.ids
+    score = best[0][0][1]
+    assert fitted.predict(["1", "2"], k=1, threshold=score).labels == [["a"], ["b"]]
+    assert fitted.predict(["1", "2"], k=1, threshold=score + 1).labels == [[], []]
+    for wrong in ("high", True, float("nan")):
+        with pytest.raises(UsageError, match="threshold must be a number"):
+            fitted.predict(["1"], threshold=wrong)
+
+
+def test_evaluate_and_score_take_texts_and_tags(fitted):
+    texts, tags = ["2", "0", "0"], [["b"], ["new"], ["c", "new"]]
+    report = fitted.evaluate(texts, tags, k=(1,))
+    assert report.metrics == fitted.evaluate(Dataset.from_texts(texts, tags), k=(1,)).metrics
+    frame = {"heading": texts, "tags": tags}
+    assert fitted.evaluate(frame, text="heading", labels="tags", k=(1,)).metrics == report.metrics
+    assert fitted.score(texts, tags, k=1) == pytest.approx(report.metrics["nDCG@1"]["value"] / 100)
+    with pytest.raises(UsageError, match="tags are missing"):
+        fitted.evaluate(texts)
+
+
+def test_it_prints_in_one_line(fitted):
+    assert repr(Noting()) == "Noting(not trained)"
+    assert repr(fitted) == "Noting(3 labels, trained on 3 documents)"
+    assert "<td>labels</td><td>3</td>" in fitted._repr_html_()
+    assert "<td>state</td><td>not trained</td>" in Noting()._repr_html_()
+
+
 @pytest.mark.parametrize("method", ["predict", "candidates", "evaluate", "save"])
 def test_an_untrained_system_says_so(method, tmp_path):
     argument: Any = {"evaluate": TRAIN, "save": tmp_path / "model"}.get(method, ["a"])
