@@ -53,7 +53,7 @@ def test_columns_of_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [b"", b"[]", b"{", b'{"text": []}', b'{"labels": [null]}', b"{},{}", b"{} {}"]
+    "line", [b"", b"[]", b"{", b'{"text": []}', b'{"labels": [{}]}', b"{},{}", b"{} {}"]
 )
 def test_a_wrong_line_fails_the_whole_block(line: bytes) -> None:
     with pytest.raises(ValueError, match=r".+"):

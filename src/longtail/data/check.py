@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
@@ -16,6 +14,7 @@ from longtail.data.formats import format_named, sniff
 from longtail.data.options import DEFAULTS, ReadOptions
 from longtail.data.parts import Part, Parts
 from longtail.data.reading import read_parts
+from longtail.data.text_keys import text_key
 from longtail.errors import DataError
 
 TAIL_BINS = ((0, 0), (1, 1), (2, 2), (3, 5), (6, 20), (21, 100), (101, None))
@@ -103,7 +102,7 @@ def _report(path: str, name: str, found: Parts | None, problems: list[str]) -> C
             path, name, {}, 0, 0, 0, nothing, _tail(np.empty(0, int)), {}, 0.0, problems=tuple(problems)
         )
     texts = {
-        part: [_text_key(text) for text in one.data.documents.joined()] for part, one in found.parts.items()
+        part: [text_key(text) for text in one.data.documents.joined()] for part, one in found.parts.items()
     }
     counts = sum(
         (one.data.label_counts for one in found.parts.values()), np.zeros(len(found.labels), np.int64)
@@ -226,12 +225,6 @@ def _tail(counts: np.ndarray) -> dict[str, int]:
         names[low, high]: int(((counts >= low) & (counts <= (np.inf if high is None else high))).sum())
         for low, high in TAIL_BINS
     }
-
-
-def _text_key(text: str) -> bytes:
-    """What is equal for texts that differ in case, spacing or forms of characters only; empty if the text is."""
-    words = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-    return hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=16).digest() if words else b""
 
 
 def _lines(report: CheckReport) -> Iterator[str]:
