@@ -15,7 +15,12 @@ from longtail.label_cells import LISTS, NONE, WHITE_SPACE, SeparatorScan, label_
         (["New York", "Rome", "nan"], NONE, "New York", ["New York"]),
         (['["a", 2]', "[]"], LISTS, '["a;b", 2, null]', ["a;b", "2"]),
         (["['a', 'b']"], LISTS, "['x, y', 'z']", ["x, y", "z"]),
-        (["http://x/1 http://x/2", "<http://x/3>"], WHITE_SPACE, "http://x/1,2 <b:c>", ["http://x/1,2", "b:c"]),
+        (
+            ["http://x/1 http://x/2", "<http://x/3>"],
+            WHITE_SPACE,
+            "http://x/1,2 <b:c>",
+            ["http://x/1,2", "b:c"],
+        ),
         ([], NONE, "x y", ["x y"]),
     ],
 )
@@ -43,7 +48,10 @@ def test_a_given_separator(separator: str, cell: str, labels: list[str]) -> None
 @pytest.mark.parametrize(
     ("sample", "message"),
     [
-        (["Sports", "Travel, Leisure"], r"'Travel, Leisure' may be one label or 2 labels .* --label-separator"),
+        (
+            ["Sports", "Travel, Leisure"],
+            r"'Travel, Leisure' may be one label or 2 labels .* --label-separator",
+        ),
         (["a;b", "c|d"], r"';' \(as in 'a;b'\) and '\|' \(as in 'c\|d'\): name the separator"),
     ],
 )

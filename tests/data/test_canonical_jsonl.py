@@ -150,7 +150,9 @@ JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | ANY_TEXT,
     lambda inner: st.lists(inner, max_size=3),
 )
-KEYS = ANY_TEXT.filter(lambda key: plain_name(key) not in ("id", "title", "text", "labels", "revealed", "doc"))
+KEYS = ANY_TEXT.filter(
+    lambda key: plain_name(key) not in ("id", "title", "text", "labels", "revealed", "doc")
+)
 EXTRA = st.dictionaries(KEYS, JSON, max_size=2)
 
 

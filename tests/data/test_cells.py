@@ -19,7 +19,8 @@ def test_columns_of_a_model_must_all_be_there() -> None:
     options = ReadOptions(title_column="title", text_column=("abstract", "body"), remembered=True)
     assert column_roles(["body", "title", "abstract"], options).texts == ("abstract", "body")
     with pytest.raises(
-        ValueError, match="no column 'body': the model was trained on title, abstract, body, the file has title, "
+        ValueError,
+        match="no column 'body': the model was trained on title, abstract, body, the file has title, ",
     ):
         column_roles(["title", "abstract"], options)
 

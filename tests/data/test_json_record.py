@@ -22,7 +22,9 @@ def test_a_record() -> None:
 
 def test_several_texts_are_joined() -> None:
     assert parse(b'{"text": "T", "abstract": "A", "body": " ", "labels": []}') == Record(None, "", "A\nT", [])
-    assert record_parser(DEFAULTS)(b'{"text": "", "content": "C", "Tag": 1.0}') == Record(None, "", "C", ["1"])
+    assert record_parser(DEFAULTS)(b'{"text": "", "content": "C", "Tag": 1.0}') == Record(
+        None, "", "C", ["1"]
+    )
 
 
 def test_two_keys_of_labels_are_refused() -> None:

@@ -27,8 +27,14 @@ def test_usual_names(names: list[str], roles: Roles) -> None:
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["text", "labels", "tags"], "'labels' and 'tags' may each be the labels: say which with --label-column"),
-        (["title", "headline"], "'title' and 'headline' may each be the title: say which with --title-column"),
+        (
+            ["text", "labels", "tags"],
+            "'labels' and 'tags' may each be the labels: say which with --label-column",
+        ),
+        (
+            ["title", "headline"],
+            "'title' and 'headline' may each be the title: say which with --title-column",
+        ),
         (["text", "Text "], "'text' and 'Text ' may each be the text: say which with --text-column"),
     ],
 )

@@ -19,7 +19,9 @@ from longtail.cli.session import current, verbosity
 @options.reading
 @options.force
 @verbosity
-def command(origin: str, target: str, to: str, format_: str | None, labels: str | None, force: bool, **columns: Any) -> None:
+def command(
+    origin: str, target: str, to: str, format_: str | None, labels: str | None, force: bool, **columns: Any
+) -> None:
     """Read the data set SRC (a folder or a file) and write it to the folder DST."""
     from longtail import data
     from longtail.data.writing import left_out, writer_of

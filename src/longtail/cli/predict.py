@@ -33,7 +33,7 @@ def check_threshold(threshold: float | None, probabilities: bool) -> None:
     """Refuse a threshold that no score can reach."""
     if threshold is not None and probabilities and not 0 <= threshold <= 1:
         raise UsageError(
-            f"--threshold must be from 0 to 1, as scores are probabilities, not {threshold:g}"
+            f"--threshold must be from 0 to 1, as the scores are, not {threshold:g}"
             + (f": write {threshold / 100:g} for {threshold:g} %" if 1 < threshold <= 100 else "")
         )
 
@@ -98,7 +98,7 @@ def command(
     with threads.limit(jobs):
         with run.phase("load"):
             system = longtail.load(model)
-        check_threshold(threshold, system.capabilities.probabilities)
+        check_threshold(threshold, system.capabilities.probabilities or system.name == "linear")
         batches = stream(
             source,
             format=input_format,

@@ -99,7 +99,9 @@ def command(
     run = session.run()
     with run.phase("read"), source.readable(origin) as place:
         wanted = PARTS if warm else (part,) if Path(place).is_dir() else ("train",)
-        sets = data.read_folder(place, format=format_, options=options.read_options(columns, labels=labels), parts=wanted)
+        sets = data.read_folder(
+            place, format=format_, options=options.read_options(columns, labels=labels), parts=wanted
+        )
     with run.phase("split"):
         if warm:
             divided = _warm_start(sets, origin, seed or 0, inductive)

@@ -28,7 +28,9 @@ def check_labels(data: Dataset, understood: Understood | None, source: str, purp
         return
     problem = f"{source}: no document has a label, so there is nothing to {purpose}"
     if understood is not None and understood.has_columns:
-        names = [name for name in (understood.id, understood.title, *understood.texts, *understood.others) if name]
+        names = [
+            name for name in (understood.id, understood.title, *understood.texts, *understood.others) if name
+        ]
         problem += (
             f"; the column {understood.labels!r} is empty"
             if understood.labels is not None

@@ -35,7 +35,18 @@ OTHER_TEXT_NAMES = (
 """Names that mean the text where there is none of the usual ones."""
 
 LABEL_NAMES = (
-    *("labels", "label", "tags", "tag", "subjects", "subject", "categories", "category", "keywords", "keyword"),
+    *(
+        "labels",
+        "label",
+        "tags",
+        "tag",
+        "subjects",
+        "subject",
+        "categories",
+        "category",
+        "keywords",
+        "keyword",
+    ),
     *("subject_uris", "label_ids", "tag_list"),
     *("schlagworter", "schlagwoerter", "schlagworte", "schlagwort", "kategorien", "kategorie"),
     *("etiquettes", "etiquette", "categorie", "mots_cles", "mot_cle", "sujets", "sujet"),

@@ -7,7 +7,9 @@ import io
 from typing import BinaryIO, cast
 
 UTF_8 = "utf-8"
-HINT = "if the file is in another encoding, name it: --encoding cp1252, latin-1 or utf-16 (encoding in Python)"
+HINT = (
+    "if the file is in another encoding, name it: --encoding cp1252, latin-1 or utf-16 (encoding in Python)"
+)
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CHUNK = 1 << 16
 

@@ -55,8 +55,8 @@ def _by_format(folder: Path) -> list[Files]:
             names = " and ".join(path.name for path in there)
             formats = " or ".join(there.values())
             raise DataError(
-                f"{names} may each be the part {part}: keep one of them, or name the format with --format {formats} "
-                "(format in Python)",
+                f"{names} may each be the part {part}: keep one of them, or name the format with "
+                f"--format {formats} (format in Python)",
                 path=folder,
             )
         for path, name in there.items():

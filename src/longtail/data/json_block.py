@@ -60,7 +60,9 @@ def separator_in(paths: Iterable[str | Path], options: ReadOptions) -> str:
     path: str | Path = ""
     for path in paths:
         keys = Keys(options)
-        for _, lines in _as_far_as_it_goes(line_blocks(path, encoding=options.encoding), lambda problem: None):
+        for _, lines in _as_far_as_it_goes(
+            line_blocks(path, encoding=options.encoding), lambda problem: None
+        ):
             for line in lines:
                 try:
                     record = orjson.loads(line)
@@ -74,9 +76,7 @@ def separator_in(paths: Iterable[str | Path], options: ReadOptions) -> str:
         raise DataError(str(error), path=path) from None
 
 
-def _blocks(
-    path: str | Path, options: ReadOptions, report: Report, size: int, keys: Keys
-) -> Iterator[Block]:
+def _blocks(path: str | Path, options: ReadOptions, report: Report, size: int, keys: Keys) -> Iterator[Block]:
     parse_block, parse_line = block_parser(options, keys), record_parser(options, keys)
     for first, lines in _as_far_as_it_goes(line_blocks(path, size, options.encoding), report):
         try:
@@ -121,10 +121,15 @@ def block_parser(options: ReadOptions, keys: Keys | None = None) -> Callable[[in
         if _types(found) != {dict}:
             raise ValueError("not every line is a JSON object")
         roles = [keys.of(tuple(record)) for record in found]
-        ids = [None if role.id is None else record.pop(role.id) for role, record in zip(roles, found, strict=True)]
+        ids = [
+            None if role.id is None else record.pop(role.id)
+            for role, record in zip(roles, found, strict=True)
+        ]
         if _types(ids) != {str}:
             ids = [None if id_ is None else as_text(id_, "the id") for id_ in ids]
-        titles, texts, labels = [], [], []
+        titles: list[Any] = []
+        texts: list[str] = []
+        labels: list[Any] = []
         for role, record in zip(roles, found, strict=True):
             titles.append(None if role.title is None else record.pop(role.title, None))
             texts.append(joined_texts([as_text(record.pop(name, None), "the text") for name in role.texts]))

@@ -67,7 +67,9 @@ def naming_file(path: str | Path) -> Iterator[None]:
     except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         raise DataError(f"the compressed file is damaged ({error})", path=path) from None
     except UnicodeDecodeError as error:
-        raise DataError(f"is not valid {error.encoding}; name its encoding with --encoding", path=path) from None
+        raise DataError(
+            f"is not valid {error.encoding}; name its encoding with --encoding", path=path
+        ) from None
     except OSError as error:
         raise DataError(f"cannot be read ({error.strerror or error})", path=path) from None
 

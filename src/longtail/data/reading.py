@@ -164,8 +164,8 @@ def _check_label_file(found: Parts, report: Report) -> None:
         path = next(iter(found.parts.values())).path
         report(
             DataError(
-                f"no label of the documents is in the file of labels {found.labels_path}: name theirs with --labels "
-                "(labels in Python), or move that one away",
+                f"no label of the documents is in the file of labels {found.labels_path}: name theirs "
+                "with --labels (labels in Python), or move that one away",
                 path=path,
             )
         )

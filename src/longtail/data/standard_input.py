@@ -121,4 +121,3 @@ def _table(
             yield from table.stream(copy, options, size)
         except DataError as error:
             raise DataError(str(error).replace(str(copy), _NAME)) from None
-

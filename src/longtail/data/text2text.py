@@ -32,7 +32,11 @@ def read(files: Files, folder: Path | None, options: ReadOptions, report: Report
     labels, labels_path = _labels(folder or next(iter(files.values())).parent)
     names = None if labels is None else labels.ids
     found = read_rows(
-        files, lambda path: records(path, names, options, report), report, labels=labels, labels_path=labels_path
+        files,
+        lambda path: records(path, names, options, report),
+        report,
+        labels=labels,
+        labels_path=labels_path,
     )
     return with_numbered_filters(found)
 
