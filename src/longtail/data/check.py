@@ -165,7 +165,8 @@ def _warnings(found: Parts, checks: Mapping[str, PartCheck], leaks: Mapping[str,
         if again:
             yield (
                 f"{part}: {again:,} documents have the same words as an earlier one "
-                f"({counts.duplicate_texts.count:,} the same text): remove them, or divide the data with longtail split, which keeps them in one part"
+                f"({counts.duplicate_texts.count:,} the same text): remove them, or divide the data "
+                "with longtail split, which keeps them in one part"
             )
     for pair, leak in leaks.items():
         yield (
