@@ -7,10 +7,11 @@ from numbers import Number
 from typing import Any
 
 from longtail.errors import UsageError
+from longtail.label_cells import SeparatorScan, splitter, whole_number
 
 
 def tag_lists(tags: Any) -> list[list[str]]:
-    """A list of label ids a document; one string is one label, and numbers become strings."""
+    """A list of label ids a document; a string is split as a cell of a table is, and numbers become strings."""
     if getattr(tags, "ndim", 1) != 1:
         raise UsageError(
             f"tags is a table of shape {tags.shape}: pass scipy.sparse.csr_array(tags) if its columns are labels, "
@@ -22,15 +23,19 @@ def tag_lists(tags: Any) -> list[list[str]]:
     wrong = next((i for i, row in enumerate(rows) if not isinstance(row, Iterable)), None)
     if wrong is not None:
         raise UsageError(f"the tags of document {wrong} are {rows[wrong]!r}, not a list of label ids")
+    try:
+        split = splitter(SeparatorScan().add_all(rows).separator())
+    except ValueError as error:
+        raise UsageError(f"{error}; or pass a list of label ids per document") from None
     return [
-        [row] if isinstance(row, str) else [_label_id(tag, number) for tag in row]
+        split(row) if isinstance(row, str) else [_label_id(tag, number) for tag in row]
         for number, row in enumerate(rows)
     ]
 
 
 def _label_id(tag: Any, number: int) -> str:
     if isinstance(tag, (str, Number)) and not _is_missing(tag):
-        return str(tag)
+        return whole_number(tag) or str(tag)
     raise UsageError(f"the tags of document {number} have {tag!r} among them, which is no label id")
 
 

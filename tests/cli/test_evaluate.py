@@ -201,3 +201,21 @@ def test_a_comparison_needs_a_page_and_is_never_overwritten(
     assert same.code == 2
     assert "would replace the input" in same.err
     assert earlier.read_bytes() == before
+
+
+def test_documents_without_labels_are_refused(call: Call, model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "test.csv"
+    path.write_text("title,text,mark\nt,a,b\n")
+    answer = call("evaluate", model, path)
+    assert answer.code == 2
+    assert (
+        "no document has a label, so there is nothing to evaluate on; none of title, text, mark" in answer.err
+    )
+
+
+def test_training_documents_are_warned_of(call: Call, folder: Path, tmp_path: Path) -> None:
+    assert call("train", folder, "-o", tmp_path / "m", "--system", "dummy").code == 0
+    answer = call("evaluate", tmp_path / "m", folder, "--part", "train")
+    assert answer.code == 0
+    assert "train.jsonl: jsonl; id: id; title: title; text: text; labels: labels" in answer.err
+    assert "warning: all documents were in the training data" in answer.err

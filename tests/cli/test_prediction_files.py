@@ -54,7 +54,7 @@ def test_gaps_are_left_out_and_ranks_count_answers() -> None:
     assert second == {"id": "y", "labels": []}
     handle = io.BytesIO()
     FORMATS["csv"](handle, LABELS).write(["x", "y"], best)
-    assert handle.getvalue().decode().splitlines()[1:] == ['x,1,c,"C, ""c""",0.1', "x,2,a,A,0.05"]
+    assert handle.getvalue().decode().splitlines()[1:] == ['x,1,c,"C, ""c""",0.1', "x,2,a,A,0.05", "y,,,,"]
 
 
 def test_no_document_at_all_is_still_a_readable_file() -> None:

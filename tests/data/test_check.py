@@ -66,14 +66,16 @@ def test_problems_do_not_end_the_check(report: CheckReport) -> None:
         "labels.jsonl, line 4",
         "train.jsonl, line 5",
         "train.jsonl, line 6",
+        "test.jsonl",
     ]
+    assert "test.jsonl: no document has a label" in report.problems[-1]
 
 
 def test_for_people_and_machines(report: CheckReport) -> None:
     text = "\n".join(report.lines())
     for part in (
         "1 documents without text",
-        "problems: 3",
+        "problems: 4",
         "labels.jsonl, line 4",
         "1 filtered pairs",
         "25.0% of the",
@@ -117,7 +119,7 @@ def test_files_that_break_off(tmp_path: Path) -> None:
 
 
 def test_an_empty_part(tmp_path: Path) -> None:
-    put(tmp_path / "train.jsonl", lines({"text": "a"}))
+    put(tmp_path / "train.jsonl", lines({"text": "a", "labels": ["x"]}))
     put(tmp_path / "test.jsonl", "")
     assert data.check(tmp_path).problems == (f"{tmp_path / 'test.jsonl'}: there are no documents in it",)
 
@@ -126,7 +128,7 @@ def test_revealed_labels_and_edges(tmp_path: Path) -> None:
     put(tmp_path / "train.jsonl", lines({"id": "a", "text": "a", "labels": ["x"]}))
     put(
         tmp_path / "test.jsonl",
-        lines({"id": "b", "text": "b"}, {"id": "c", "text": "c", "revealed": ["x", "odd"]}),
+        lines({"id": "b", "text": "b", "labels": ["x"]}, {"id": "c", "text": "c", "revealed": ["x", "odd"]}),
     )
     put(tmp_path / "labels.jsonl", lines({"id": "x"}))
     put(tmp_path / "edges.tsv", "a\tx\nb\tc\t2\nb\tnobody\nx\tx\tmuch\n")
@@ -140,3 +142,27 @@ def test_revealed_labels_and_edges(tmp_path: Path) -> None:
     text = "\n".join(report.lines())
     assert "  2 revealed labels\n" in text
     assert "edges: 3\n  1 edges of unknown documents or labels\n    'b' and 'nobody'\n" in text
+
+
+def test_what_was_understood_is_shown(tmp_path: Path) -> None:
+    path = put(tmp_path / "a.csv", "id,title,description,tag\n1,T,one two,x\n2,U,three,y\n3,T,Two one!,x;y\n")
+    report = data.check(path)
+    shown = report.lines()
+    assert shown[1].endswith(
+        "a.csv: table; id: id; title: title; text: description; labels: tag (separated by ';')"
+    )
+    assert shown[2].split() == ["id", "title", "text", "labels"]
+    assert shown[5].split() == ["3", "T", "Two", "one!", "x", "|", "y"]
+    assert report.warnings[0].startswith(
+        "train: 1 documents have the same words as an earlier one (0 the same text)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [("text,name\na,b\n", "no document has a label"), ("text,labels\n,b\n", "no document has a text")],
+)
+def test_no_problems_needs_texts_and_labels(tmp_path: Path, content: str, problem: str) -> None:
+    report = data.check(put(tmp_path / "a.csv", content))
+    assert problem in report.problems[0]
+    assert "no problems" not in report.lines()

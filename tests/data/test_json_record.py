@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longtail.data.json_block import block_parser
-from longtail.data.json_record import label_ids, record_parser
+from longtail.data.json_record import record_parser
 from longtail.data.options import DEFAULTS
 from longtail.data.records import Record
 from tests.data.build import ANY_TEXT
@@ -20,27 +20,19 @@ def test_a_record() -> None:
     assert parse(b"{}") == Record(None, "", "", [])
 
 
-def test_the_usual_key_goes_first() -> None:
-    assert parse(b'{"abstract": "A", "text": "T", "tags": ["x"], "labels": []}') == Record(
-        None, "", "T", [], None, {"abstract": "A", "tags": ["x"]}
+def test_several_texts_are_joined() -> None:
+    assert parse(b'{"text": "T", "abstract": "A", "body": " ", "labels": []}') == Record(None, "", "A\nT", [])
+    assert record_parser(DEFAULTS)(b'{"text": "", "content": "C", "Tag": 1.0}') == Record(
+        None, "", "C", ["1"]
     )
 
 
-@pytest.mark.parametrize(
-    ("value", "separator", "labels"),
-    [
-        (None, None, []),
-        ("a;b", None, ["a;b"]),
-        ("a; b;", ";", ["a", "b"]),
-        (7, None, ["7"]),
-        (["a;b"], ";", ["a;b"]),
-    ],
-)
-def test_labels_of_a_value(value: object, separator: str | None, labels: list[str]) -> None:
-    assert label_ids(value, separator) == labels
+def test_two_keys_of_labels_are_refused() -> None:
+    with pytest.raises(ValueError, match="'labels' and 'tags' may each be the labels"):
+        parse(b'{"text": "T", "tags": ["x"], "labels": []}')
 
 
-REVEALED = st.none() | st.integers(0, 1) | ANY_TEXT | st.lists(ANY_TEXT | st.integers(0, 3), max_size=3)
+REVEALED = st.none() | st.integers(0, 1) | st.just("a") | st.lists(ANY_TEXT | st.integers(0, 3), max_size=3)
 
 
 @given(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from longtail.data.encoding import HINT
 from longtail.data.records import (
     Record,
     batches,
@@ -78,7 +79,7 @@ def test_problems_are_reported_and_reading_goes_on() -> None:
     assert [number for number, _ in parsed(lines, parse, "f", problems.append)] == [1, 6]
     assert [str(problem) for problem in problems] == [
         "f, line 2: is bad",
-        "f, line 4: is not valid UTF-8 (byte 1)",
+        f"f, line 4: is not valid UTF-8 (byte 1); {HINT}",
     ]
     with pytest.raises(DataError, match="f, line 2: is bad"):
         list(parsed(lines, parse, "f", fail))

@@ -275,3 +275,12 @@ def test_a_data_set_without_the_field_names_the_document():
         split_dataset(records(), "alphabet")
     with pytest.raises(UsageError, match="'nope'"):
         split_dataset(records(), "labels", hold_out=["nope"])
+
+
+@pytest.mark.parametrize("method", ["random", "stratified"])
+def test_duplicates_stay_in_one_part(method) -> None:
+    texts = [f"text number {number // 2}" + "!" * (number % 2) for number in range(60)]
+    parts = split_dataset(Dataset.from_texts(texts, [[f"l{number % 3}"] for number in range(60)]), method)
+    words = [{text.rstrip("!") for text in part.documents.texts} for part in parts.values()]
+    assert all(words)
+    assert sum(map(len, words)) == len(set().union(*words))

@@ -37,7 +37,7 @@ def test_tsv_folder_with_named_columns(tmp_path: Path) -> None:
 
 
 def test_other_delimiter_of_a_csv(tmp_path: Path) -> None:
-    assert tags(data.read(put(tmp_path / "a.csv", "text;labels\nhello, you;p,q\n"))) == [["p", "q"]]
+    assert tags(data.read(put(tmp_path / "a.csv", "text;labels\nhello, you;p|q\n"))) == [["p", "q"]]
 
 
 def test_a_field_of_ten_megabytes(tmp_path: Path) -> None:

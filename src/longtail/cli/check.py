@@ -13,15 +13,16 @@ from longtail.cli.session import verbosity
 @click.command()
 @click.argument("path", type=click.Path())
 @click.option("--format", "format_", metavar="NAME", help="The format of PATH.  [default: guessed]")
+@options.label_file
 @options.reading
 @options.as_json
 @verbosity
-def command(path: str, format_: str | None, as_json: bool, **columns: Any) -> None:
+def command(path: str, format_: str | None, labels: str | None, as_json: bool, **columns: Any) -> None:
     """Read the data set at PATH and report sizes, label frequencies and problems; exit 1 if it is not readable."""
     from longtail import data
 
     with source.readable(path) as place:
-        report = data.check(place, format=format_, options=options.read_options(columns))
+        report = data.check(place, format=format_, options=options.read_options(columns, labels=labels))
     if as_json:
         output.print_json(report.to_dict())
     else:

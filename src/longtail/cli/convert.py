@@ -15,10 +15,13 @@ from longtail.cli.session import current, verbosity
 @click.argument("target", metavar="DST", type=click.Path())
 @click.option("--to", default="jsonl", show_default=True, metavar="NAME", help="The format to write.")
 @click.option("--format", "format_", metavar="NAME", help="The format of SRC.  [default: guessed]")
+@options.label_file
 @options.reading
 @options.force
 @verbosity
-def command(origin: str, target: str, to: str, format_: str | None, force: bool, **columns: Any) -> None:
+def command(
+    origin: str, target: str, to: str, format_: str | None, labels: str | None, force: bool, **columns: Any
+) -> None:
     """Read the data set SRC (a folder or a file) and write it to the folder DST."""
     from longtail import data
     from longtail.data.writing import left_out, writer_of
@@ -28,7 +31,7 @@ def command(origin: str, target: str, to: str, format_: str | None, force: bool,
     output.check_folder_is_free(target, force=force, inputs=[origin])
     run = session.run()
     with run.phase("read"), source.readable(origin) as place:
-        parts = data.read_folder(place, format=format_, options=options.read_options(columns))
+        parts = data.read_folder(place, format=format_, options=options.read_options(columns, labels=labels))
     with run.phase("write"):
         data.write(parts, target, format=to, force=force)
     session.written = True

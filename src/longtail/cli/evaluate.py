@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from longtail.cli import members as member_choice
-from longtail.cli import options, output, parts, source
+from longtail.cli import options, output, parts, source, understanding
 from longtail.cli.session import current, verbosity
 from longtail.errors import UsageError
 
@@ -45,6 +45,7 @@ def _ranks(context: click.Context, parameter: click.Parameter, value: str) -> tu
 )
 @member_choice.options
 @click.option("--format", "format_", metavar="NAME", help="The format of DATA.  [default: guessed]")
+@options.label_file
 @options.reading
 @options.jobs
 @options.force
@@ -60,6 +61,7 @@ def command(
     latency: float | None,
     members: str | None,
     format_: str | None,
+    labels: str | None,
     jobs: int | None,
     force: bool,
     **columns: Any,
@@ -68,7 +70,9 @@ def command(
     import longtail
     from longtail import threads
     from longtail.config import to_dict
-    from longtail.data import read_folder
+    from longtail.data import overlap
+    from longtail.data.reading import read_parts
+    from longtail.data.understood import as_trained
     from longtail.evaluation import html as page
     from longtail.evaluation import terminal
     from longtail.evaluation.comparison import compare, read_report
@@ -89,8 +93,16 @@ def command(
             system = longtail.load(model)
         with run.phase("read"), source.readable(data) as place:
             wanted = (part,) if Path(place).is_dir() else ("train",)
-            sets = read_folder(place, format=format_, options=options.read_options(columns), parts=wanted)
+            reading = as_trained(options.read_options(columns, labels=labels), system.facts_.reading)
+            found = read_parts(place, format=format_, options=reading, parts=wanted)
+        sets = {name: one.data for name, one in found.parts.items()}
         test = parts.choose(sets, part, data)
+        understood = next(one.understood for one in found.parts.values() if one.data is test)
+        understanding.say(session, understood, data)
+        understanding.check_labels(test, understood, data, "evaluate on")
+        training = overlap.sentence(test.documents, system.facts_.reading)
+        if training is not None:
+            session.say(f"warning: {training}")
         system = member_choice.chosen(system, test.documents, latency, members, session)
         with run.phase("evaluate"):
             report = system.evaluate(test, k=ranks)

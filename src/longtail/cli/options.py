@@ -25,7 +25,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _COLUMNS = {
     "id": "The column (or JSON key) of the documents' ids.",
     "title": "The column of the titles.",
-    "text": "The column of the texts.",
+    "text": "The column of the texts; may be repeated: columns are joined in this order.",
     "label": "The column of the labels.",
 }
 
@@ -33,11 +33,24 @@ _COLUMNS = {
 def reading(command: F) -> F:
     """Add what a reader cannot always guess: columns, label separator, language, which split."""
     options = [
-        click.option(f"--{name}-column", metavar="NAME", help=f"{text}  [default: guessed]")
+        click.option(
+            f"--{name}-column", metavar="NAME", multiple=name == "text", help=f"{text}  [default: guessed]"
+        )
         for name, text in _COLUMNS.items()
     ]
     options += [
-        click.option("--label-separator", metavar="TEXT", help="What stands between two labels in one cell."),
+        click.option(
+            "--label-separator",
+            metavar="TEXT",
+            help="What stands between two labels in one string, or none.  [default: inferred]",
+        ),
+        click.option(
+            "--encoding",
+            metavar="NAME",
+            default="utf-8",
+            show_default=True,
+            help="Of text files: utf-8, cp1252, latin-1, utf-16.",
+        ),
         click.option(
             "--language", metavar="CODE", help="The language of label texts, where there are several."
         ),
@@ -50,8 +63,16 @@ def reading(command: F) -> F:
     return command
 
 
-def read_options(given: dict[str, Any]) -> ReadOptions:
-    """The values of the options that ``reading`` added."""
+label_file = click.option(
+    "--labels",
+    metavar="FILE",
+    type=click.Path(),
+    help="Labels with their texts (SKOS, TSV, CSV, JSONL).  [default: labels.* beside the documents]",
+)
+
+
+def read_options(given: dict[str, Any], **more: Any) -> ReadOptions:
+    """The values of the options that ``reading`` added, and further ones."""
     from longtail.data import ReadOptions
 
-    return ReadOptions(**given)
+    return ReadOptions(**{**given, "text_column": given.get("text_column") or None, **more})

@@ -29,6 +29,15 @@ def _number(context: click.Context, parameter: click.Parameter, value: float | N
     return value
 
 
+def check_threshold(threshold: float | None, probabilities: bool) -> None:
+    """Refuse a threshold that no score can reach."""
+    if threshold is not None and probabilities and not 0 <= threshold <= 1:
+        raise UsageError(
+            f"--threshold must be from 0 to 1, as the scores are, not {threshold:g}"
+            + (f": write {threshold / 100:g} for {threshold:g} %" if 1 < threshold <= 100 else "")
+        )
+
+
 @click.command()
 @click.argument("model", type=click.Path())
 @click.argument("source", metavar="INPUT", type=click.Path())
@@ -72,6 +81,7 @@ def command(
     from longtail.cli.prediction_files import BINARY, FORMATS, format_of
     from longtail.cli.revealed_labels import RevealedLabels
     from longtail.data import read_edges, stream
+    from longtail.data.understood import as_trained
     from longtail.types import Documents
 
     member_choice.check(latency, members)
@@ -82,14 +92,20 @@ def command(
     output.check_file_is_free(
         target, force=force, inputs=[model, source, *([] if links is None else [links])]
     )
-    batches = stream(
-        source, format=input_format, batch_size=batch_size, options=options.read_options(columns)
-    )
+    given = options.read_options(columns, with_labels=False)
     edges = None if links is None else read_edges(links)
     run = session.run()
     with threads.limit(jobs):
         with run.phase("load"):
             system = longtail.load(model)
+        check_threshold(threshold, system.capabilities.probabilities or system.name == "linear")
+        batches = stream(
+            source,
+            format=input_format,
+            batch_size=batch_size,
+            options=as_trained(given, system.facts_.reading),
+            note=lambda found: session.say(found.line()),
+        )
         known = RevealedLabels(system.labels_)
         if edges is not None and not system.capabilities.auxiliary_edges:
             raise UnsupportedError(f"the system '{system.name}' makes no use of edges: omit --edges")

@@ -72,7 +72,7 @@ class JsonLines(PredictionFile):
 
 
 class Csv(PredictionFile):
-    """One row per document and label."""
+    """One row per document and label; a document without any label has one row, empty behind its id."""
 
     def __init__(self, handle: BinaryIO, labels: LabelSet) -> None:
         super().__init__(handle, labels)
@@ -83,9 +83,16 @@ class Csv(PredictionFile):
         names, texts = self.labels.ids, self.labels.texts
         self._write(
             [
-                (document, rank, names[label], texts[label], score)
+                row
                 for document, (labels, scores) in zip(ids, self._rows(best), strict=True)
-                for rank, (label, score) in enumerate(zip(labels, scores, strict=True), 1)
+                for row in (
+                    [
+                        (document, rank, names[label], texts[label], score)
+                        for rank, (label, score) in enumerate(zip(labels, scores, strict=True), 1)
+                    ]
+                    # A document without a label keeps a row, with nothing behind its id.
+                    or [(document, "", "", "", "")]
+                )
             ]
         )
 
@@ -113,16 +120,20 @@ class Parquet(PredictionFile):
     def write(self, ids: list[str], best: TopK) -> None:
         """Add a batch as one row group."""
         there = best.indices >= 0
-        rows, columns = np.nonzero(there)
-        found = best.indices[there].tolist()
         # The rank counts answers, not places: a threshold may leave gaps.
-        ranks = there.cumsum(axis=1)[rows, columns].astype(np.int32)
+        ranks = there.cumsum(axis=1)
+        # A document without a label keeps a row, with nulls behind its id.
+        shown = there.copy()
+        shown[:, :1] |= ~there.any(axis=1, keepdims=True)
+        rows, columns = np.nonzero(shown)
+        labels = best.labels[shown].tolist()
+        empty = ~there[shown]
         data = {
             "doc_id": [ids[row] for row in rows.tolist()],
-            "rank": ranks,
-            "label_id": [self.labels.ids[label] for label in found],
-            "label": [self.labels.texts[label] for label in found],
-            "score": best.scores[there],
+            "rank": self.arrow.array(ranks[rows, columns].astype(np.int32), mask=empty),
+            "label_id": [None if label < 0 else self.labels.ids[label] for label in labels],
+            "label": [None if label < 0 else self.labels.texts[label] for label in labels],
+            "score": self.arrow.array(best.scores[shown], mask=empty),
         }
         self.writer.write_table(self.arrow.table(data, schema=self.schema))
 

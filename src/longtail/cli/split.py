@@ -60,6 +60,7 @@ def _shares(context: click.Context, parameter: click.Parameter, value: str) -> d
 @click.option("--part", default="train", show_default=True, help="The part of SRC to divide.")
 @click.option("--to", default="jsonl", show_default=True, metavar="NAME", help="The format to write.")
 @click.option("--format", "format_", metavar="NAME", help="The format of SRC.  [default: guessed]")
+@options.label_file
 @options.reading
 @options.seed
 @options.force
@@ -75,6 +76,7 @@ def command(
     part: str,
     to: str,
     format_: str | None,
+    labels: str | None,
     seed: int | None,
     force: bool,
     **columns: Any,
@@ -97,7 +99,9 @@ def command(
     run = session.run()
     with run.phase("read"), source.readable(origin) as place:
         wanted = PARTS if warm else (part,) if Path(place).is_dir() else ("train",)
-        sets = data.read_folder(place, format=format_, options=options.read_options(columns), parts=wanted)
+        sets = data.read_folder(
+            place, format=format_, options=options.read_options(columns, labels=labels), parts=wanted
+        )
     with run.phase("split"):
         if warm:
             divided = _warm_start(sets, origin, seed or 0, inductive)

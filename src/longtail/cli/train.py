@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +97,7 @@ def command(
     run.checkpoints, run.resume = kept, resume
     with threads.limit(jobs):
         with run.phase("read"):
-            sets = read_sets(data, vocabulary, format_, options.read_options(columns), session)
+            sets, kept_reading = read_sets(data, vocabulary, format_, options.read_options(columns), session)
         untrained, reason = create(name, settings, sets, seconds)
         if reason is not None:
             run.say(reason)
@@ -105,6 +106,7 @@ def command(
             trained = untrained.fit(sets["train"], valid=sets.get("valid"), run=run)
             # Phases may be parts of others, so their seconds do not add up to this.
             training = time.perf_counter() - start
+            trained.facts_ = replace(trained.facts_, reading=kept_reading)
             with run.phase("save"):
                 trained.save(model, force=force)
     session.written = True
@@ -149,24 +151,36 @@ def create(
 
 def read_sets(
     data: str | None, vocabulary: str | None, format_: str | None, reading: ReadOptions, session: Session
-) -> dict[str, Dataset]:
-    """The parts train and valid, with the labels of a file of labels; that file alone gives no documents."""
+) -> tuple[dict[str, Dataset], dict[str, Any]]:
+    """The parts train and valid, with the labels of a file of labels; that file alone gives no documents.
+
+    Also what the model keeps of how they were read.
+    """
+    from longtail.cli import understanding
     from longtail.cli.label_vocabulary import with_vocabulary
-    from longtail.data import read_folder, read_labels, read_vocabulary
+    from longtail.data import overlap, read_labels, read_vocabulary
+    from longtail.data.reading import read_parts
     from longtail.types import Dataset
 
     if data is None:
         assert vocabulary is not None
-        return {"train": Dataset.from_labels(read_labels(vocabulary, options=reading))}
+        return {"train": Dataset.from_labels(read_labels(vocabulary, options=reading))}, {}
     labels = None if vocabulary is None else read_vocabulary(vocabulary, options=reading)
     with source.readable(data) as place:
         # The test part is not read at all.
-        sets = read_folder(place, format=format_, options=reading, parts=("train", "valid"))
+        found = read_parts(place, format=format_, options=reading, parts=("train", "valid"))
+    sets = {name: one.data for name, one in found.parts.items()}
+    understood = found.parts["train"].understood
+    understanding.say(session, understood, data)
     if labels is None:
-        return sets
+        understanding.check_labels(sets["train"], understood, data, "train on")
+    kept = {} if understood is None else understood.remembered()
+    kept |= overlap.remembered(sets["train"].documents)
+    if labels is None:
+        return sets, kept
     if not any(label in labels.index for label in sets["train"].labels.ids):
         session.say(f"warning: no label of {data} is in {vocabulary}")
-    return {part: with_vocabulary(found, labels) for part, found in sets.items()}
+    return {part: with_vocabulary(one, labels) for part, one in sets.items()}, kept
 
 
 @contextmanager

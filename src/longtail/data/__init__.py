@@ -7,6 +7,7 @@ from longtail.data.label_names import label_names
 from longtail.data.options import ReadOptions
 from longtail.data.pair_files import read_edges
 from longtail.data.reading import read, read_folder, stream
+from longtail.data.understood import Understood
 from longtail.data.vocabulary import read_labels, read_vocabulary
 from longtail.data.writing import write
 from longtail.types import Edges
@@ -15,6 +16,7 @@ __all__ = [
     "CheckReport",
     "Edges",
     "ReadOptions",
+    "Understood",
     "check",
     "from_frame",
     "label_names",

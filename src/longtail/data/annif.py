@@ -23,7 +23,7 @@ _ONLY_URIS = re.compile(r"(\s*<[^<>\s]+>)*\s*")
 
 def read(files: Files, folder: Path | None, options: ReadOptions, report: Report) -> Parts:
     """Read these parts, over the vocabulary that the folder may have."""
-    labels, labels_path = folder_labels(folder, options, report)
+    labels, labels_path = folder_labels(folder, options, report, besides=files.values())
     return read_rows(
         files, lambda path: records(path, options, report), report, labels=labels, labels_path=labels_path
     )
@@ -33,8 +33,10 @@ def records(path: Path, options: ReadOptions, report: Report = fail) -> Iterator
     """The records of one file."""
     if bare_name(path).endswith(".csv"):
         subjects = replace(options, label_column=options.label_column or _SUBJECTS, label_separator=" ")
+        if not options.with_labels:
+            subjects = options
         return table.records(path, subjects, report)
-    return parsed(byte_lines(path), parse, path, report)
+    return parsed(byte_lines(path, options.encoding), parse, path, report)
 
 
 def stream(path: Path, options: ReadOptions, size: int) -> Iterator[Batch]:
@@ -75,4 +77,5 @@ FORMAT = Format(
     fits_file=_fits_file,
     read=read,
     stream=stream,
+    joins_parts=True,
 )

@@ -3,42 +3,78 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import repeat
+from contextlib import suppress
+from itertools import islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from longtail.data.column_names import ID_NAMES, LABEL_NAMES, TEXT_NAMES, TITLE_NAMES, plain_name
 from longtail.data.format import Format
-from longtail.data.json_block import blocks
-from longtail.data.label_file import read_jsonl_labels
-from longtail.data.lines import LINES_AT_ONCE, bare_name, first_lines
+from longtail.data.json_block import blocks, separator_in
+from longtail.data.json_keys import Keys
+from longtail.data.json_record import json_object
+from longtail.data.lines import LINES_AT_ONCE, bare_name, byte_lines, first_lines
 from longtail.data.options import ReadOptions
 from longtail.data.pair_files import EDGES, write_edges
-from longtail.data.parts import Parts, find_file, part_files
+from longtail.data.parts import Parts, part_files
 from longtail.data.records import REVEALED, Batch, Report, batches_of_blocks
+from longtail.data.roles import no_text
 from longtail.data.row_folder import read_blocks
+from longtail.data.understood import Understood, lacking
+from longtail.data.vocabulary import folder_labels
 from longtail.errors import DataError, UsageError
 from longtail.types import Dataset, LabelSet
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+_SAMPLE = 4096
+_READ = {*ID_NAMES, *TITLE_NAMES, *TEXT_NAMES, *LABEL_NAMES}
 ENDINGS = (".jsonl", ".ndjson", ".json")
 
 
 def read(files: Mapping[str, Path], folder: Path | None, options: ReadOptions, report: Report) -> Parts:
-    """Read these parts; labels come from the folder's labels.jsonl."""
-    labels_path = None if folder is None else find_file(folder, ["labels.jsonl"])
-    labels = None if labels_path is None else read_jsonl_labels(labels_path, report)
+    """Read these parts; labels come from the folder's labels.jsonl, or another file of labels."""
+    labels, labels_path = folder_labels(folder, options, report, besides=files.values())
+    keys = {path: Keys(options, lambda: separator_in(files.values(), options)) for path in files.values()}
     return read_blocks(
-        files, lambda path: blocks(path, options, report), report, labels=labels, labels_path=labels_path
+        files,
+        lambda path: blocks(path, options, report, keys=keys[path]),
+        report,
+        labels=labels,
+        labels_path=labels_path,
+        understood=lambda path: keys[path].understood(path),
     )
 
 
 def stream(path: Path, options: ReadOptions, size: int) -> Iterator[Batch]:
     """The documents of one file, some at a time."""
     return batches_of_blocks(blocks(path, options, size=min(size, LINES_AT_ONCE)), size)
+
+
+def describe(path: Path, options: ReadOptions) -> Understood:
+    """How this file is read, by its first lines; raises if none of them has a title or a text."""
+    keys = Keys(options)
+    for _, line in islice(byte_lines(path, options.encoding), _SAMPLE):
+        if line and not line.isspace():
+            # A wrong line is reported when it is read.
+            with suppress(ValueError):
+                keys.of(tuple(json_object(line)))
+    check_keys(keys, path)
+    return keys.understood(path)
+
+
+def check_keys(keys: Keys, path: str | Path) -> None:
+    """Raise if records of these keys have no title or text, or not those that a model was trained on."""
+    if not keys.names:
+        return
+    problem = lacking(keys.names, keys.options, "key")
+    if problem is None and not keys.have_text:
+        problem = no_text(keys.names, "keys")
+    if problem is not None:
+        raise DataError(problem, path=path)
 
 
 def write(parts: Mapping[str, Dataset], folder: Path) -> None:
@@ -76,7 +112,12 @@ def _document_lines(data: Dataset) -> Iterator[bytes]:
         record["labels"] = labels
         if revealed:
             record[REVEALED] = revealed
-        yield _line(record, document.extra, f"the document {document.id!r}")
+        yield _line(record, _further(document.extra), f"the document {document.id!r}")
+
+
+def _further(extra: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The further keys; those that would be read as the id, the title, the text or the labels get a prefix."""
+    return {f"other_{key}" if plain_name(key) in _READ else key: value for key, value in extra.items()}
 
 
 def _ids_of(matrix: csr_array, labels: LabelSet) -> Iterator[list[str]]:
@@ -128,5 +169,7 @@ FORMAT = Format(
     read=read,
     stream=stream,
     write=write,
+    describe=describe,
+    joins_parts=True,
     keeps_links=True,
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
@@ -12,15 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from longtail.data.formats import format_named, sniff
+from longtail.data.folder_files import document_files
 from longtail.data.options import DEFAULTS, ReadOptions
 from longtail.data.parts import Part, Parts
 from longtail.data.reading import read_parts
+from longtail.data.text_keys import text_key, words_key
 from longtail.errors import DataError
 
 TAIL_BINS = ((0, 0), (1, 1), (2, 2), (3, 5), (6, 20), (21, 100), (101, None))
 _EXAMPLES = 5
 _MOST_PROBLEMS = 100
+_SAMPLES = 3
+_LONGEST = 200
+_WIDEST = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,9 @@ class CheckReport:
     edges: int = 0
     unknown_edges: Finding = Finding()
     problems: tuple[str, ...] = field(default=())
+    understood: Mapping[str, str] = field(default_factory=dict)
+    samples: tuple[Mapping[str, Any], ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -87,9 +92,9 @@ def check(path: str | Path, *, format: str | None = None, options: ReadOptions =
         if len(problems) < _MOST_PROBLEMS:
             problems.append(str(problem))
 
-    name = format_named(format or sniff(path)).name
+    name = " and ".join(files.format.name for files in document_files(Path(path), format))
     try:
-        found = read_parts(path, format=name, options=options, report=note)
+        found = read_parts(path, format=format, options=options, report=note)
     except DataError as error:
         note(error)
         found = None
@@ -103,7 +108,13 @@ def _report(path: str, name: str, found: Parts | None, problems: list[str]) -> C
             path, name, {}, 0, 0, 0, nothing, _tail(np.empty(0, int)), {}, 0.0, problems=tuple(problems)
         )
     texts = {
-        part: [_text_key(text) for text in one.data.documents.joined()] for part, one in found.parts.items()
+        part: [text_key(text) for text in one.data.documents.joined()] for part, one in found.parts.items()
+    }
+    checks = {part: _check_part(one, texts[part]) for part, one in found.parts.items()}
+    leaks = {
+        f"{first} and {second}": leak
+        for first, second in combinations(found.parts, 2)
+        if (leak := _leaks(found.parts[first], found.parts[second], texts[first], texts[second])).count
     }
     counts = sum(
         (one.data.label_counts for one in found.parts.values()), np.zeros(len(found.labels), np.int64)
@@ -112,24 +123,92 @@ def _report(path: str, name: str, found: Parts | None, problems: list[str]) -> C
     for part, one in found.parts.items():
         if part != "train" and not len(one.data):
             problems.append(str(DataError("there are no documents in it", path=one.path)))
+        problems.extend(_nothing(one, checks[part]))
     return CheckReport(
         path,
         name,
-        {part: _check_part(one, texts[part]) for part, one in found.parts.items()},
+        checks,
         len(found.labels),
         sum(not text for text in found.labels.texts),
         int((counts == 0).sum()),
         _unknown_labels(found),
         _tail(counts if train is None else train.data.label_counts),
-        {
-            f"{first} and {second}": leak
-            for first, second in combinations(found.parts, 2)
-            if (leak := _leaks(found.parts[first], found.parts[second], texts[first], texts[second])).count
-        },
+        leaks,
         _shared_ids(found),
         *_edges(found),
         tuple(problems),
+        {part: one.understood.line() for part, one in found.parts.items() if one.understood is not None},
+        _samples(found),
+        tuple(_warnings(found, checks, leaks)),
     )
+
+
+def _nothing(part: Part, counts: PartCheck) -> Iterator[str]:
+    """What a part lacks altogether: texts, labels."""
+    if not counts.documents:
+        return
+    if counts.without_text == counts.documents:
+        yield str(DataError("no document has a text: name its column with --text-column", path=part.path))
+    if not counts.assignments:
+        yield str(
+            DataError(
+                "no document has a label: name the column of labels with --label-column", path=part.path
+            )
+        )
+
+
+def _warnings(found: Parts, checks: Mapping[str, PartCheck], leaks: Mapping[str, Finding]) -> Iterator[str]:
+    for part, counts in checks.items():
+        documents = found.parts[part].data.documents
+        keys = [key for text in documents.joined() if (key := words_key(text))]
+        again = len(keys) - len(set(keys))
+        if again:
+            yield (
+                f"{part}: {again:,} documents have the same words as an earlier one "
+                f"({counts.duplicate_texts.count:,} the same text): remove them, or divide the data "
+                "with longtail split, which keeps them in one part"
+            )
+    for pair, leak in leaks.items():
+        yield (
+            f"{leak.count:,} documents are in both {pair}, so metrics will be too high: remove them from one part, "
+            "or divide the data anew with longtail split"
+        )
+
+
+def _samples(found: Parts) -> tuple[Mapping[str, Any], ...]:
+    """The first three documents of the first part with their labels."""
+    part = next(iter(found.parts.values()), None)
+    if part is None:
+        return ()
+    data = part.data
+    return tuple(
+        {
+            "id": data.documents.ids[row],
+            "title": data.documents.titles[row][:_LONGEST],
+            "text": data.documents.texts[row][:_LONGEST],
+            "labels": [
+                data.labels.ids[column]
+                for column in data.Y.indices[data.Y.indptr[row] : data.Y.indptr[row + 1]]
+            ],
+        }
+        for row in range(min(_SAMPLES, len(data)))
+    )
+
+
+def _sample_lines(samples: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    rows = [
+        (sample["id"], sample["title"], sample["text"], " | ".join(sample["labels"][:_EXAMPLES]))
+        for sample in samples
+    ]
+    cells = [[_cell(value) for value in row] for row in [("id", "title", "text", "labels"), *rows]]
+    widths = [max(len(row[column]) for row in cells) for column in range(4)]
+    for row in cells:
+        yield f"  {'  '.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))}".rstrip()
+
+
+def _cell(value: str) -> str:
+    plain = " ".join(value.split())
+    return plain if len(plain) <= _WIDEST else f"{plain[: _WIDEST - 3]}..."
 
 
 def _check_part(part: Part, texts: list[bytes]) -> PartCheck:
@@ -228,14 +307,11 @@ def _tail(counts: np.ndarray) -> dict[str, int]:
     }
 
 
-def _text_key(text: str) -> bytes:
-    """What is equal for texts that differ in case, spacing or forms of characters only; empty if the text is."""
-    words = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-    return hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=16).digest() if words else b""
-
-
 def _lines(report: CheckReport) -> Iterator[str]:
     yield f"{report.path}: format {report.format}"
+    yield from report.understood.values()
+    if report.samples:
+        yield from _sample_lines(report.samples)
     for name, part in report.parts.items():
         yield f"{name}: {part.documents:,} documents, {part.assignments:,} label assignments ({part.path})"
         yield from _counted(part.without_text, "documents without text")
@@ -257,6 +333,7 @@ def _lines(report: CheckReport) -> Iterator[str]:
         yield from _found(report.unknown_edges, "edges of unknown documents or labels")
     for pair, leak in report.leaks.items():
         yield from _found(leak, f"documents are in both {pair}")
+    yield from (f"warning: {warning}" for warning in report.warnings)
     yield f"problems: {len(report.problems)}" if report.problems else "no problems"
     yield from (f"  {problem}" for problem in report.problems)
 

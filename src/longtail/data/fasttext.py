@@ -21,20 +21,20 @@ _ENDINGS = (".txt", ".ft", ".fasttext")
 
 def read(files: Files, folder: Path | None, options: ReadOptions, report: Report) -> Parts:
     """Read these parts, over the vocabulary that the folder may have."""
-    labels, labels_path = folder_labels(folder, options, report)
+    labels, labels_path = folder_labels(folder, options, report, besides=files.values())
     return read_rows(
-        files, lambda path: records(path, report), report, labels=labels, labels_path=labels_path
+        files, lambda path: records(path, options, report), report, labels=labels, labels_path=labels_path
     )
 
 
-def records(path: Path, report: Report = fail) -> Iterator[Placed]:
+def records(path: Path, options: ReadOptions, report: Report = fail) -> Iterator[Placed]:
     """The records of one file."""
-    return parsed(byte_lines(path), parse, path, report)
+    return parsed(byte_lines(path, options.encoding), parse, path, report)
 
 
 def stream(path: Path, options: ReadOptions, size: int) -> Iterator[Batch]:
     """The documents of one file, some at a time."""
-    return batches(records(path), size)
+    return batches(records(path, options), size)
 
 
 def parse(line: bytes) -> Record:
@@ -75,4 +75,5 @@ FORMAT = Format(
     fits_file=_fits_file,
     read=read,
     stream=stream,
+    joins_parts=True,
 )

@@ -17,6 +17,7 @@ from longtail.data import (
     xmc_split,
 )
 from longtail.data.format import Format
+from longtail.data.lines import first_lines
 from longtail.errors import DataError, UsageError
 
 _MODULES = (
@@ -32,6 +33,7 @@ _MODULES = (
     plain_text,
 )
 FORMATS: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
+JSON_ARRAY = "is a JSON array: write one object per line, as in jq -c '.[]' old.json > new.jsonl"
 
 
 def format_named(name: str) -> Format:
@@ -50,6 +52,8 @@ def sniff(path: str | Path) -> str:
         files = found.files(place).values() if place.is_dir() else [place]
         if any(found.fits_file(file) for file in files):
             return found.name
+    if place.is_file() and "".join(first_lines(place, 1)).lstrip().startswith("["):
+        raise DataError(JSON_ARRAY, path=place)
     kind = "folder" if place.is_dir() else "file"
     raise DataError(
         f"the {kind} is in none of the known formats, which are {', '.join(FORMATS)}: "

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from longtail.data.cells import Roles, cell_records
+from longtail.data.cells import cell_records, column_roles
 from longtail.data.options import DEFAULTS, ReadOptions
 from longtail.data.records import collect
 from longtail.data.row_folder import NO_LABELS
 from longtail.errors import UsageError
+from longtail.label_cells import SeparatorScan
 from longtail.types import Dataset
 
 
@@ -22,7 +23,11 @@ def from_frame(frame: Any, options: ReadOptions = DEFAULTS) -> Dataset:
     rows = enumerate(zip(*columns, strict=True), 1)
     index: dict[str, int] = {}
     try:
-        found = collect(cell_records(Roles(header, options), rows, options), index)
+        roles = column_roles(header, options)
+        separator = options.label_separator
+        if separator is None and roles.labels is not None:
+            separator = SeparatorScan().add_all(columns[header.index(roles.labels)]).separator()
+        found = collect(cell_records(header, roles, rows, separator), index)
     except ValueError as error:
         raise UsageError(str(error)) from None
     labels = NO_LABELS.extended(index)

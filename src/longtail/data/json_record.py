@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import orjson
 
+from longtail.data.json_keys import Keys
 from longtail.data.options import ReadOptions
 from longtail.data.records import NOTHING, REVEALED, Record
+from longtail.label_cells import whole_number
 
 
 def json_object(line: bytes) -> dict[str, Any]:
@@ -16,65 +18,41 @@ def json_object(line: bytes) -> dict[str, Any]:
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError as error:
+        line.decode("utf-8")  # a line in another encoding has an error of its own
         raise ValueError(f"is not valid JSON ({error.msg}, column {error.colno})") from None
     if type(value) is not dict:
         raise ValueError(f"expected a JSON object in braces, found {kind_of(value)}")
     return value
 
 
-def record_parser(options: ReadOptions) -> Callable[[bytes], Record]:
-    """A function from a line of JSON to its record, with the keys that the options name."""
-    # The usual name of each is tried first and on its own: this function is the speed of reading.
-    id_name, *other_ids = options.id_names
-    title_name = options.title_names[0]
-    text_name, *other_texts = options.text_names
-    label_name, *other_labels = options.label_names
-    separator = options.label_separator
+def record_parser(options: ReadOptions, keys: Keys | None = None) -> Callable[[bytes], Record]:
+    """A function from a line of JSON to its record; ``keys`` finds out which key is what."""
+    keys = keys or Keys(options)
 
     def parse(line: bytes) -> Record:
         found = json_object(line)
-        pop = found.pop
-        id_, title, text, labels = (
-            pop(id_name, None),
-            pop(title_name, ""),
-            pop(text_name, None),
-            pop(label_name, None),
-        )
-        if id_ is None:
-            id_ = take(found, other_ids)
-        if text is None:
-            text = take(found, other_texts)
-        if labels is None:
-            labels = take(found, other_labels)
-        revealed = pop(REVEALED, None) if found else None
+        roles = keys.of(tuple(found))
+        id_ = None if roles.id is None else found.pop(roles.id)
+        title = "" if roles.title is None else as_text(found.pop(roles.title, None), "the title")
+        texts = [as_text(found.pop(name, None), "the text") for name in roles.texts]
+        labels = None if roles.labels is None else found.pop(roles.labels, None)
+        revealed = found.pop(REVEALED, None) if found else None
         return Record(
             id_ if type(id_) is str else None if id_ is None else as_text(id_, "the id"),
-            title if type(title) is str else as_text(title, "the title"),
-            text if type(text) is str else as_text(text, "the text"),
-            label_ids(labels, separator),
+            title,
+            joined_texts(texts),
+            keys.label_ids(labels),
             None,
             found or NOTHING,
-            () if revealed is None else label_ids(revealed, separator),
+            () if revealed is None else keys.label_ids(revealed),
         )
 
     return parse
 
 
-def label_ids(value: Any, separator: str | None = None) -> list[str]:
-    """The label ids of a JSON value: a list, or one label alone (or several, given what separates them)."""
-    if value is None:
-        return []
-    if type(value) is str and separator is not None:
-        return [label for part in value.split(separator) if (label := part.strip())]
-    if type(value) is not list:
-        value = [value]
-    try:
-        # Far cheaper than asking each label for its type.
-        "".join(value)
-        return cast("list[str]", value)
-    except TypeError:
-        pass
-    return [label if type(label) is str else _label(label) for label in value]
+def joined_texts(texts: Sequence[str]) -> str:
+    """The texts that are not empty, a newline between them."""
+    return texts[0] if len(texts) == 1 else "\n".join(text for text in texts if text.strip())
 
 
 def as_text(value: Any, what: str) -> str:
@@ -84,7 +62,7 @@ def as_text(value: Any, what: str) -> str:
     if value is None:
         return ""
     if type(value) in (int, float):
-        return str(value)
+        return whole_number(value) or str(value)
     raise ValueError(f"{what} must be a string, not {kind_of(value)}")
 
 
@@ -92,12 +70,6 @@ def kind_of(value: Any) -> str:
     """What a JSON value is, in a reader's words."""
     kinds = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
     return kinds.get(type(value), "a number")
-
-
-def _label(value: Any) -> str:
-    if value is None:
-        raise ValueError("a label must be a string, not null")
-    return as_text(value, "a label")
 
 
 def take(found: dict[str, Any], names: Iterable[str]) -> Any:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from longtail.data import limits
+from longtail.data.encoding import HINT, UTF_8, in_utf8
 from longtail.errors import DataError
 
 COMPRESSED = (".gz", ".xz")
@@ -40,16 +41,21 @@ def bare_name(path: str | Path) -> str:
 
 
 @contextmanager
-def opened(path: str | Path) -> Iterator[BinaryIO]:
-    """The file's bytes, decompressed by what they are and not by the file's name; ``-`` is standard input."""
+def opened(path: str | Path, encoding: str = UTF_8) -> Iterator[BinaryIO]:
+    """The file's bytes, decompressed by what they are and not by the file's name; ``-`` is standard input.
+
+    Text in another encoding becomes UTF-8.
+    """
     with naming_file(path):
         if str(path) == STDIN:
-            yield _decompressed(cast("io.BufferedReader", sys.stdin.buffer), path)
+            piped = _decompressed(cast("io.BufferedReader", sys.stdin.buffer), path)
+            yield in_utf8(cast("io.BufferedReader", piped), encoding)
             return
         if Path(path).is_dir():
             raise DataError("is a folder, but a file was expected here", path=path)
         with open(path, "rb", buffering=_BUFFER) as handle:
-            yield _decompressed(cast("io.BufferedReader", handle), path)
+            plain = _decompressed(cast("io.BufferedReader", handle), path)
+            yield in_utf8(cast("io.BufferedReader", plain), encoding)
 
 
 @contextmanager
@@ -65,13 +71,17 @@ def naming_file(path: str | Path) -> Iterator[None]:
         raise DataError("the compressed file is truncated; fetch or make it again", path=path) from None
     except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         raise DataError(f"the compressed file is damaged ({error})", path=path) from None
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"is not valid {error.encoding}; name its encoding with --encoding", path=path
+        ) from None
     except OSError as error:
         raise DataError(f"cannot be read ({error.strerror or error})", path=path) from None
 
 
-def byte_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
+def byte_lines(path: str | Path, encoding: str = UTF_8) -> Iterator[tuple[int, bytes]]:
     """Line numbers (from 1) and lines, without line ends and without a byte order mark."""
-    with opened(path) as handle:
+    with opened(path, encoding) as handle:
         yield from clean_lines(whole_lines(handle, path), path)
 
 
@@ -103,13 +113,15 @@ def clean_lines(lines: Iterable[bytes], path: str | Path, first: int = 1) -> Ite
         yield number, line.rstrip(b"\r\n")
 
 
-def line_blocks(path: str | Path, size: int = LINES_AT_ONCE) -> Iterator[tuple[int, list[bytes]]]:
+def line_blocks(
+    path: str | Path, size: int = LINES_AT_ONCE, encoding: str = UTF_8
+) -> Iterator[tuple[int, list[bytes]]]:
     """Some lines at a time, with the number of the first, as they are: ``clean_lines`` cleans them.
 
     Where the file cannot be read any further, the lines before that come first, then the error.
     """
     first = 1
-    with opened(path) as handle:
+    with opened(path, encoding) as handle:
         every = whole_lines(handle, path)
         while True:
             lines: list[bytes] = []
@@ -140,9 +152,9 @@ def _some_lines(lines: Iterator[bytes], count: int) -> Iterator[bytes]:
             return
 
 
-def text_lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    """Line numbers (from 1) and lines as text; bytes that are not UTF-8 are an error."""
-    for number, line in byte_lines(path):
+def text_lines(path: str | Path, encoding: str = UTF_8) -> Iterator[tuple[int, str]]:
+    """Line numbers (from 1) and lines as text; bytes that are not in the encoding are an error."""
+    for number, line in byte_lines(path, encoding):
         yield number, decoded(line, path, number)
 
 
@@ -152,7 +164,7 @@ def decoded(line: bytes, path: str | Path, number: int) -> str:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise DataError(
-            f"is not valid UTF-8 (byte {error.start + 1} of the line)", path=path, line=number
+            f"is not valid UTF-8 (byte {error.start + 1} of the line); {HINT}", path=path, line=number
         ) from None
 
 
@@ -160,9 +172,10 @@ def first_lines(path: str | Path, count: int = 2) -> list[str]:
     """The first lines that are not blank, for guessing a format; nothing when the file is not text."""
     found: list[str] = []
     try:
-        for _, line in text_lines(path):
+        for _, line in byte_lines(path):
             if line.strip():
-                found.append(line)
+                # The structure of a format is ASCII, whatever the encoding of its texts.
+                found.append(line.decode("utf-8", "replace"))
             if len(found) == count:
                 break
     except DataError:

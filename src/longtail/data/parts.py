@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from longtail.data.lines import COMPRESSED
+from longtail.data.understood import Understood
 from longtail.errors import DataError
 from longtail.types import Dataset, LabelSet
 
@@ -31,7 +32,7 @@ class Part:
 
     ``lines`` is the line number of each document in the file at ``path``; ``unknown_filters`` counts the pairs
     of the filter file that name a document or label that is not there; ``numbered`` says that documents have no
-    ids of their own but row numbers.
+    ids of their own but row numbers; ``understood`` says how the file was read.
     """
 
     data: Dataset
@@ -39,6 +40,7 @@ class Part:
     lines: np.ndarray
     unknown_filters: int = 0
     numbered: bool = False
+    understood: Understood | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,12 +25,12 @@ def records(lines: Iterable[tuple[int, bytes]], path: str | Path, report: Report
 
 def read(files: Files, folder: Path | None, options: ReadOptions, report: Report) -> Parts:
     """Read the texts of a file."""
-    return read_rows(files, lambda path: records(byte_lines(path), path, report), report)
+    return read_rows(files, lambda path: records(byte_lines(path, options.encoding), path, report), report)
 
 
 def stream(path: Path, options: ReadOptions, size: int) -> Iterator[Batch]:
     """The texts of one file, some at a time."""
-    return batches(records(byte_lines(path), path), size)
+    return batches(records(byte_lines(path, options.encoding), path), size)
 
 
 def _fits_file(path: Path) -> bool:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from longtail.data import plain_text
+from longtail.data.folder_files import Files, document_files
 from longtail.data.formats import format_named, sniff
-from longtail.data.json_record import record_parser
-from longtail.data.lines import STDIN, byte_lines
+from longtail.data.lines import STDIN
 from longtail.data.options import DEFAULTS, ReadOptions
 from longtail.data.pair_files import EDGES, read_edges
-from longtail.data.parts import PARTS, STEMS, Parts, find_file
-from longtail.data.records import Batch, Report, batches, fail, parsed
+from longtail.data.parts import PARTS, STEMS, Parts, find_file, part_of_name
+from longtail.data.records import Batch, Report, fail
+from longtail.data.standard_input import stream_stdin
+from longtail.data.understood import Understood
 from longtail.errors import DataError, UsageError
 from longtail.types import Dataset, LabelSet
 
@@ -68,21 +68,32 @@ def read(
 
 
 def stream(
-    path: str | Path, *, format: str | None = None, batch_size: int = 8192, options: ReadOptions = DEFAULTS
+    path: str | Path,
+    *,
+    format: str | None = None,
+    batch_size: int = 8192,
+    options: ReadOptions = DEFAULTS,
+    note: Callable[[Understood], None] | None = None,
 ) -> Iterator[Batch]:
     """Documents and their label ids in batches, with memory for one batch; ``-`` is standard input.
 
-    Standard input is JSONL if it starts with a brace, else one text a line. Documents without an id get their
-    row number, from 0.
+    Standard input is JSONL if it starts with a brace, a table if it starts with the names of known columns,
+    else one text a line. Documents without an id get their row number, from 0. ``note`` is called with what was
+    understood of the file before the first batch is given.
     """
     if batch_size < 1:
         raise UsageError(f"batch_size must be at least 1, not {batch_size}")
     if str(path) == STDIN:
-        return _stream_stdin(format, batch_size, options)
+        return stream_stdin(format, batch_size, options, note)
     place = _place(path)
     if place.is_dir():
         raise DataError("is a folder; name the file whose documents are meant", path=place)
-    return format_named(format or sniff(place)).stream(place, options, batch_size)
+    chosen = format_named(format or sniff(place))
+    plain = Understood(path=str(place), format=chosen.name, has_columns=False, encoding=options.encoding)
+    found = plain if chosen.describe is None else chosen.describe(place, options)
+    if note is not None:
+        note(found)
+    return chosen.stream(place, options, batch_size)
 
 
 def read_parts(
@@ -98,20 +109,66 @@ def read_parts(
     if unknown is not None:
         raise UsageError(f"there is no part {unknown!r}; the parts are {', '.join(PARTS)}")
     place = _place(path)
-    chosen = format_named(format or sniff(place))
-    if not place.is_dir():
-        found = chosen.read({"train": place}, None, options, report)
+    every = document_files(place, format)
+    names = {part: file for files in every for part, file in files.parts.items()}
+    if place.is_dir() and (len(every) > 1 or every[0].folder == place):
+        _expect(place, names, parts, every[0].format.shape)
     else:
-        there = chosen.files(place)
-        _expect(place, there, parts, chosen.shape)
-        found = chosen.read(
-            {part: there[part] for part in PARTS if part in parts and part in there}, place, options, report
-        )
+        parts = PARTS
+    found = _joined([_read(files, parts, options, report) for files in every])
+    if place.is_dir():
         found = _with_edges(found, place, report)
+    if options.labels is not None or (not place.is_dir() and part_of_name(place) is None):
+        _check_label_file(found, report)
     train = found.parts.get("train")
     if train is not None and not len(train.data):
         report(DataError("there are no documents in it", path=train.path))
     return found
+
+
+def _read(files: Files, parts: Sequence[str], options: ReadOptions, report: Report) -> Parts:
+    chosen = files.format
+    if options.labels is not None and not chosen.joins_parts:
+        raise UsageError(f"--labels is for labels that have ids: the format {chosen.name} numbers them")
+    wanted = {part: files.parts[part] for part in PARTS if part in parts and part in files.parts}
+    found = chosen.read(wanted, files.folder, options, report)
+    plain = {
+        name: part.understood or Understood(path=str(part.path), format=chosen.name, has_columns=False)
+        for name, part in found.parts.items()
+    }
+    return replace(
+        found, parts={name: replace(part, understood=plain[name]) for name, part in found.parts.items()}
+    )
+
+
+def _joined(found: list[Parts]) -> Parts:
+    """The parts of files in several formats, over the labels of all of them."""
+    if len(found) == 1:
+        return found[0]
+    labels = found[0].labels.extended(label for each in found[1:] for label in each.labels.ids)
+    parts = {
+        name: replace(each.parts[name], data=each.parts[name].data.relabelled(labels))
+        for name in PARTS
+        for each in found
+        if name in each.parts
+    }
+    return replace(found[0], labels=labels, parts=parts)
+
+
+def _check_label_file(found: Parts, report: Report) -> None:
+    """A file of labels that has none of the labels of the documents is not theirs."""
+    if found.listed is None or not found.listed:
+        return
+    used = [np.unique(part.data.Y.indices) for part in found.parts.values()]
+    if any(len(columns) for columns in used) and not any((columns < found.listed).any() for columns in used):
+        path = next(iter(found.parts.values())).path
+        report(
+            DataError(
+                f"no label of the documents is in the file of labels {found.labels_path}: name theirs "
+                "with --labels (labels in Python), or move that one away",
+                path=path,
+            )
+        )
 
 
 def _with_edges(found: Parts, folder: Path, report: Report) -> Parts:
@@ -137,21 +194,3 @@ def _expect(place: Path, there: dict[str, Path], parts: Sequence[str], shape: st
     have = f"it has {', '.join(there)}" if there else f"it should hold {shape}"
     names = " or ".join(STEMS[wanted][:2])
     raise DataError(f"there is no {wanted} part (a file whose name begins with {names}); {have}", path=place)
-
-
-def _stream_stdin(format: str | None, size: int, options: ReadOptions) -> Iterator[Batch]:
-    if format not in (None, "jsonl", "text"):
-        raise UsageError(f"standard input can be jsonl or text, not {format}")
-    lines = byte_lines(STDIN)
-    before: list[tuple[int, bytes]] = []
-    for numbered in lines:
-        before.append(numbered)
-        if not numbered[1].isspace() and numbered[1]:
-            break
-    is_json = (
-        bool(before) and before[-1][1].lstrip().startswith(b"{") if format is None else format == "jsonl"
-    )
-    every = itertools.chain(before, lines)
-    if is_json:
-        return batches(parsed(every, record_parser(options), "standard input", fail), size)
-    return batches(plain_text.records(every, "standard input"), size)

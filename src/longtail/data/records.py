@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, cast
 
 import numpy as np
 
+from longtail.data.encoding import HINT
 from longtail.errors import DataError
 from longtail.types import Documents
 
@@ -80,7 +81,7 @@ def parsed(
                     yield number, parse(line)
             return
         except UnicodeDecodeError as error:
-            report(DataError(f"is not valid UTF-8 (byte {error.start + 1})", path=path, line=number))
+            report(DataError(f"is not valid UTF-8 (byte {error.start + 1}); {HINT}", path=path, line=number))
         except ValueError as error:
             report(DataError(str(error), path=path, line=number))
         except DataError as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 from longtail.data.pair_files import read_filter
 from longtail.data.parts import Part, Parts, find_file, part_of_name
 from longtail.data.records import Block, Columns, Placed, Report, collect_blocks, grouped, growing
+from longtail.data.understood import Understood
 from longtail.types import Dataset, LabelSet
 
 NO_LABELS = LabelSet([], [])
@@ -21,10 +22,16 @@ def read_rows(
     *,
     labels: LabelSet | None = None,
     labels_path: Path | None = None,
+    understood: Callable[[Path], Understood] | None = None,
 ) -> Parts:
     """Read the file of each part, record by record."""
     return read_blocks(
-        files, lambda path: grouped(records(path)), report, labels=labels, labels_path=labels_path
+        files,
+        lambda path: grouped(records(path)),
+        report,
+        labels=labels,
+        labels_path=labels_path,
+        understood=understood,
     )
 
 
@@ -35,6 +42,7 @@ def read_blocks(
     *,
     labels: LabelSet | None = None,
     labels_path: Path | None = None,
+    understood: Callable[[Path], Understood] | None = None,
 ) -> Parts:
     """Read the file of each part; labels keep the order of ``labels``, then of their first appearance."""
     listed = labels if labels is not None else NO_LABELS
@@ -46,6 +54,12 @@ def read_blocks(
             index[name]
     every = _with_new(listed, dict(index))
     parts = {part: _part(files[part], found, every, report) for part, found in columns.items()}
+    if understood is not None:
+        label_file = None if labels_path is None else str(labels_path)
+        parts = {
+            name: replace(part, understood=replace(understood(part.path), label_file=label_file))
+            for name, part in parts.items()
+        }
     return Parts(every, len(labels) if labels is not None else None, parts, labels_path)
 
 

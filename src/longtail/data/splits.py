@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from longtail.data.split_values import group_codes, moments
+from longtail.data.text_keys import duplicate_groups
 from longtail.errors import DataError, UsageError
 from longtail.types import Dataset
 
@@ -33,6 +34,8 @@ def split_dataset(
 ) -> dict[str, Dataset]:
     """Part a data set; all parts keep the whole label set.
 
+    ``random`` and ``stratified`` put documents of the same words (duplicates and near-duplicates) in one part.
+
     Args:
         dataset: what to part.
         method: ``random``; ``stratified`` (every label spread over the parts, rare ones first); ``group``
@@ -49,10 +52,16 @@ def split_dataset(
             parts = time_split(values, shares, ids=ids)
         else:
             parts = group_split(values, shares, seed, ids=ids)
-    elif method == "random":
-        parts = random_split(len(dataset), shares, seed)
-    elif method == "stratified":
-        parts = stratified_split(dataset.Y, shares, seed)
+    elif method in ("random", "stratified"):
+        groups = duplicate_groups(dataset.documents.joined())
+        _, first = np.unique(groups, return_index=True)
+        if method == "random":
+            parts = random_split(len(first), shares, seed)
+        else:
+            parts = stratified_split(
+                dataset.Y if len(first) == len(groups) else dataset.Y[first], shares, seed
+            )
+        parts = parts[groups]
     elif method == "labels":
         parts = _split_by_labels(dataset, shares, seed, hold_out)
     else:

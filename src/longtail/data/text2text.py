@@ -32,20 +32,26 @@ def read(files: Files, folder: Path | None, options: ReadOptions, report: Report
     labels, labels_path = _labels(folder or next(iter(files.values())).parent)
     names = None if labels is None else labels.ids
     found = read_rows(
-        files, lambda path: records(path, names, report), report, labels=labels, labels_path=labels_path
+        files,
+        lambda path: records(path, names, options, report),
+        report,
+        labels=labels,
+        labels_path=labels_path,
     )
     return with_numbered_filters(found)
 
 
-def records(path: Path, names: Sequence[str] | None, report: Report = fail) -> Iterator[Placed]:
+def records(
+    path: Path, names: Sequence[str] | None, options: ReadOptions, report: Report = fail
+) -> Iterator[Placed]:
     """The records of one file; without names, labels are called by their number."""
-    return parsed(byte_lines(path), record_parser(names), path, report)
+    return parsed(byte_lines(path, options.encoding), record_parser(names), path, report)
 
 
 def stream(path: Path, options: ReadOptions, size: int) -> Iterator[Batch]:
     """The documents of one file, some at a time."""
     labels, _ = _labels(path.parent)
-    return batches(records(path, None if labels is None else labels.ids), size)
+    return batches(records(path, None if labels is None else labels.ids, options), size)
 
 
 def record_parser(names: Sequence[str] | None) -> Callable[[bytes], Record]:

@@ -46,18 +46,26 @@ def _read(path: Path, options: ReadOptions, report: Report, *, named: bool) -> L
     if ending in _RDF_SYNTAX:
         return _read_skos(path, _RDF_SYNTAX[ending], options.language, report, named)
     if ending == ".csv":
-        return _read_csv(path, options.language, LabelRows(path, report, named=named), report)
+        return _read_csv(path, options, LabelRows(path, report, named=named), report)
     if ending in (".tsv", ".txt"):
-        return _read_tsv(path, LabelRows(path, report, named=named), report)
+        return _read_tsv(path, LabelRows(path, report, named=named), report, options.encoding)
     raise DataError(f"a vocabulary must be one of {', '.join(_ENDINGS)}", path=path)
 
 
 def folder_labels(
-    folder: Path | None, options: ReadOptions, report: Report
+    folder: Path | None, options: ReadOptions, report: Report, *, besides: Iterable[Path] = ()
 ) -> tuple[LabelSet | None, Path | None]:
-    """The vocabulary of a data folder and its file, if it has one (labels.csv, vocab.tsv, subjects.ttl ...)."""
+    """The vocabulary and its file: that of the options, or labels.csv, vocab.tsv, subjects.ttl ... of the folder.
+
+    Args:
+        besides: the files of documents, none of which is the vocabulary.
+    """
     names = [f"{stem}{ending}" for stem in _STEMS for ending in _ENDINGS]
+    taken = [path.name for path in besides]
+    names = [name for name in names if all(name != bare_name(file) for file in taken)]
     path = None if folder is None else find_file(folder, names)
+    if options.labels is not None:
+        path = Path(options.labels)
     return (None, None) if path is None else (read_vocabulary(path, options=options, report=report), path)
 
 
@@ -67,8 +75,8 @@ def bare_uri(field: str) -> str:
     return field[1:-1] if field.startswith("<") and field.endswith(">") else field
 
 
-def _read_tsv(path: Path, rows: LabelRows, report: Report) -> LabelSet:
-    for number, line in text_lines(path):
+def _read_tsv(path: Path, rows: LabelRows, report: Report, encoding: str) -> LabelSet:
+    for number, line in text_lines(path, encoding):
         if not line.strip():
             continue
         uri, tab, rest = line.partition("\t")
@@ -82,12 +90,13 @@ def _read_tsv(path: Path, rows: LabelRows, report: Report) -> LabelSet:
     return rows.labels()
 
 
-def _read_csv(path: Path, language: str | None, rows: LabelRows, report: Report) -> LabelSet:
-    reader = csv.reader((f"{line}\n" for _, line in text_lines(path)), strict=True)
+def _read_csv(path: Path, options: ReadOptions, rows: LabelRows, report: Report) -> LabelSet:
+    lines = (f"{line}\n" for _, line in text_lines(path, options.encoding))
+    reader = csv.reader(lines, strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
         id_at = next((header.index(name) for name in ("uri", "id") if name in header), None)
-        text_at = _text_columns(header, language, path)
+        text_at = _text_columns(header, options.language, path)
         chosen = header[text_at[0]].removeprefix("label_")
         alternative = [*ALTERNATIVE_KEYS, *(f"{key}_{chosen}" for key in ALTERNATIVE_KEYS)]
         alternative_at = [at for at, name in enumerate(header) if name in alternative]

@@ -41,7 +41,7 @@ def records(
     path: Path, names: Sequence[str] | None, options: ReadOptions, report: Report = fail
 ) -> Iterator[Placed]:
     """The records of one file; without names, labels are called by their number."""
-    return parsed(byte_lines(path), record_parser(names, options), path, report)
+    return parsed(byte_lines(path, options.encoding), record_parser(names, options), path, report)
 
 
 def stream(path: Path, options: ReadOptions, size: int) -> Iterator[Batch]:

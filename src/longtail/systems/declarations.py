@@ -62,3 +62,5 @@ class TrainingFacts:
     documents: int
     fingerprint: str
     metrics: Mapping[str, Any] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    """The columns and the label separator of the files, and a sample of the documents' texts as hashes."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from longtail import config as configuration
 from longtail import storage
+from longtail.data.understood import checked
 from longtail.errors import (
     ConfigError,
     MissingPackageError,
@@ -68,7 +69,9 @@ def load(path: str | Path, expected: type[System] | None = None) -> System:
             raise ModelIntegrityError(f"{folder.path('config.json')}: 'documents' must be at least 1")
         system.labels_ = _read_labels(folder, data["labels"])
         system.label_counts_ = _read_counts(folder, data["labels"], data["documents"])
-        system.facts_ = TrainingFacts(data["documents"], data["fingerprint"], description["metrics"])
+        system.facts_ = TrainingFacts(
+            data["documents"], data["fingerprint"], description["metrics"], description.get("reading", {})
+        )
         system._load_parts(folder, FeatureReader(folder))
     except ConfigError as error:
         raise ModelVersionError(f"{path} has settings that this version does not take: {error}") from None
@@ -98,6 +101,7 @@ def _description(system: System) -> dict[str, Any]:
             "fingerprint": system.facts_.fingerprint,
         },
         "metrics": dict(system.facts_.metrics),
+        **({"reading": dict(system.facts_.reading)} if system.facts_.reading else {}),
         "versions": versions(),
         "seed": system.config.seed,
     }
@@ -127,6 +131,10 @@ def _read_description(folder: VerifiedFolder) -> dict[str, Any]:
     for metric in found["metrics"].values():
         if type(metric) is not dict or any(type(metric.get(key)) not in _NUMBERS for key in _METRIC):
             raise ModelIntegrityError(f"{path}: each of the 'metrics' must have {', '.join(_METRIC)}")
+    try:
+        checked(found.get("reading", {}))
+    except UsageError as error:
+        raise ModelIntegrityError(f"{path}: {error}") from None
     return found
 
 

@@ -1,0 +1,142 @@
+"""Labels in one string (a cell of a table, a string in JSON, a tag in Python): what separates them."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+NONE = "none"
+"""The separator of strings that are one label each."""
+
+LISTS = "json"
+"""The separator of strings that are lists, as in ["a", "b"]."""
+
+WHITE_SPACE = " "
+
+MISSING = frozenset({"", "nan", "NaN", "None", "null", "NULL", "<NA>", "NaT"})
+"""Strings that other programs write where there is no label."""
+
+_MARKS = (";", "|")
+_MANY = re.compile(r"[;|,\[]|://")
+_URIS = re.compile(r"\s*(<[^<>\s]+>|[a-zA-Z][\w+.-]*://\S+)(\s+(<[^<>\s]+>|[a-zA-Z][\w+.-]*://\S+))*\s*")
+_SIDE_BY_SIDE = re.compile(r"""['"]\s+['"]""")
+_OPTION = "--label-separator (label_separator in Python)"
+
+
+class SeparatorScan:
+    """Takes every string of labels of a data set, then says what separates labels in them."""
+
+    def __init__(self) -> None:
+        self._filled = False
+        self._lists = True
+        self._uris = True
+        self._first: dict[str, str] = {}
+
+    def add(self, cell: str) -> None:
+        """Take one string."""
+        cell = cell.strip()
+        if cell in MISSING:
+            return
+        self._filled = True
+        self._lists = self._lists and cell.startswith("[")
+        self._uris = self._uris and _URIS.fullmatch(cell) is not None
+        for mark in (*_MARKS, ","):
+            if mark not in self._first and mark in cell:
+                self._first[mark] = cell
+
+    def add_all(self, values: Iterable[Any]) -> SeparatorScan:
+        """Take those of the values that are strings."""
+        for value in values:
+            if isinstance(value, str):
+                self.add(value)
+        return self
+
+    def separator(self) -> str:
+        """What separates two labels; ValueError with the choices where that is in doubt."""
+        if self._filled and self._lists:
+            return LISTS
+        if self._filled and self._uris:
+            return WHITE_SPACE
+        marks = [mark for mark in _MARKS if mark in self._first]
+        if len(marks) > 1:
+            both = " and ".join(f"{mark!r} (as in {_short(self._first[mark])})" for mark in marks)
+            raise ValueError(
+                f"labels may be separated by {both}: name the separator with {_OPTION}, "
+                f"or {NONE!r} if each string is one label"
+            )
+        if marks:
+            return marks[0]
+        if "," in self._first:
+            cell = self._first[","]
+            raise ValueError(
+                f"{_short(cell)} may be one label or {len(splitter(',')(cell))} labels with commas between them: "
+                f"say which with {_OPTION}, {NONE!r} for one label or ',' for several"
+            )
+        return NONE
+
+
+def may_be_several(cell: str) -> bool:
+    """Whether the string is more than one label by any of the separators that are inferred."""
+    return _MANY.search(cell) is not None
+
+
+def splitter(separator: str) -> Callable[[str], list[str]]:
+    """A function from a string to its labels; what stands for no label is left out."""
+    if separator == NONE:
+        return lambda cell: _labels([cell])
+    if separator == LISTS:
+        return _split_list
+    if separator.isspace() and separator not in ("\t", "\n"):
+        return _split_words
+    return lambda cell: _labels(cell.split(separator))
+
+
+def label_of(value: Any) -> str | None:
+    """A label as a string: whole numbers without a decimal point; None for what is no label."""
+    if isinstance(value, str):
+        return None if value in MISSING else value
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+        return None
+    return whole_number(value) or str(value)
+
+
+def whole_number(value: Any) -> str | None:
+    """The digits of a float that is a whole number, as pandas has them in a column with gaps; else None."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    return None
+
+
+def _labels(parts: Iterable[str]) -> list[str]:
+    return [label for part in parts if (label := part.strip()) not in MISSING]
+
+
+def _split_words(cell: str) -> list[str]:
+    words = (word[1:-1] if word.startswith("<") and word.endswith(">") else word for word in cell.split())
+    return _labels(words)
+
+
+def _split_list(cell: str) -> list[str]:
+    cell = cell.strip()
+    if cell in MISSING:
+        return []
+    found: Any = None
+    try:
+        found = json.loads(cell)
+    except (ValueError, RecursionError):
+        # Python's own way to write a list; two strings side by side would be read as one.
+        if not _SIDE_BY_SIDE.search(cell):
+            try:
+                found = ast.literal_eval(cell)
+            except (ValueError, SyntaxError, MemoryError, RecursionError):
+                found = None
+    if not isinstance(found, list) or any(isinstance(label, (list, dict, tuple, set)) for label in found):
+        raise ValueError(f"expected a JSON list of labels, found {cell[:40]!r}")
+    return [label for value in found if (label := label_of(value)) is not None]
+
+
+def _short(cell: str) -> str:
+    return repr(cell if len(cell) <= 60 else f"{cell[:57]}...")

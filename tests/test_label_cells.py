@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from longtail.label_cells import LISTS, NONE, WHITE_SPACE, SeparatorScan, label_of, splitter
+
+
+@pytest.mark.parametrize(
+    ("sample", "separator", "cell", "labels"),
+    [
+        (["a;b, c", "d"], ";", "a; b, c;", ["a", "b, c"]),
+        (["a|b, c"], "|", "x|y", ["x", "y"]),
+        (["New York", "Rome", "nan"], NONE, "New York", ["New York"]),
+        (['["a", 2]', "[]"], LISTS, '["a;b", 2, null]', ["a;b", "2"]),
+        (["['a', 'b']"], LISTS, "['x, y', 'z']", ["x, y", "z"]),
+        (
+            ["http://x/1 http://x/2", "<http://x/3>"],
+            WHITE_SPACE,
+            "http://x/1,2 <b:c>",
+            ["http://x/1,2", "b:c"],
+        ),
+        ([], NONE, "x y", ["x y"]),
+    ],
+)
+def test_the_separator_of_a_sample(sample: list[str], separator: str, cell: str, labels: list[str]) -> None:
+    found = SeparatorScan().add_all(sample).separator()
+    assert found == separator
+    assert splitter(found)(cell) == labels
+
+
+@pytest.mark.parametrize(
+    ("separator", "cell", "labels"),
+    [
+        ("//", "a;b // c", ["a;b", "c"]),
+        (" ", "a  b", ["a", "b"]),
+        (",", "Travel, Leisure", ["Travel", "Leisure"]),
+        (NONE, "Travel, Leisure", ["Travel, Leisure"]),
+        (NONE, "nan", []),
+        (";", "a;None;;NaN", ["a"]),
+    ],
+)
+def test_a_given_separator(separator: str, cell: str, labels: list[str]) -> None:
+    assert splitter(separator)(cell) == labels
+
+
+@pytest.mark.parametrize(
+    ("sample", "message"),
+    [
+        (
+            ["Sports", "Travel, Leisure"],
+            r"'Travel, Leisure' may be one label or 2 labels .* --label-separator",
+        ),
+        (["a;b", "c|d"], r"';' \(as in 'a;b'\) and '\|' \(as in 'c\|d'\): name the separator"),
+    ],
+)
+def test_doubt_is_an_error_with_the_choices(sample: list[str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        SeparatorScan().add_all(sample).separator()
+
+
+@pytest.mark.parametrize("cell", ["['a' 'b']", "[1", "[[1]]", "x"])
+def test_what_is_no_list(cell: str) -> None:
+    with pytest.raises(ValueError, match="expected a JSON list"):
+        splitter(LISTS)(cell)
+
+
+def test_numbers_as_labels() -> None:
+    assert [label_of(value) for value in (1, 1.0, 0.5, "1.0", None, math.nan, "nan", "")] == [
+        *("1", "1", "0.5", "1.0"),
+        *(None, None, None, None),
+    ]
