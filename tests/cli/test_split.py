@@ -8,7 +8,7 @@ import pytest
 from longtail.cli.split import METHODS, WARM_START
 from longtail.data import read_folder
 from longtail.data.splits import Method
-from tests.cli.conftest import Call
+from tests.cli.conftest import Call, records, write_lines
 
 
 def ids(folder: Path) -> dict[str, list[str]]:
@@ -21,7 +21,9 @@ def test_the_methods_are_those_of_the_library() -> None:
 
 @pytest.mark.parametrize("method", ["random", "stratified"])
 def test_a_split_has_every_document_once(call: Call, folder: Path, tmp_path: Path, method: str) -> None:
-    source = folder / "train.jsonl"
+    source = tmp_path / "docs.jsonl"
+    # Documents of the same words would stay together.
+    write_lines(source, [{**row, "text": f"{row['text']} {row['id']}"} for row in records(0, 40)])
     first = call("split", source, "-o", tmp_path / "a", "--method", method, "--seed", 1)
     assert first.code == 0, first.err
     parts = ids(tmp_path / "a")
@@ -65,7 +67,7 @@ def test_wrong_usage(call: Call, folder: Path, tmp_path: Path, options: tuple[st
 
 def test_weights_that_are_lost_are_told(call: Call, tmp_path: Path) -> None:
     source = tmp_path / "train.txt"
-    source.write_text("0::0.5\ta red fox\n" * 10)
+    source.write_text("".join(f"0::0.5\ta red fox {n}\n" for n in range(10)))
     answer = call("split", source, "-o", tmp_path / "out")
     assert answer.code == 0, answer.err
     assert "warning: label weights are not written, as the format jsonl has none" in answer.err

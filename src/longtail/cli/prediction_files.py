@@ -81,20 +81,14 @@ class Csv(PredictionFile):
     def write(self, ids: list[str], best: TopK) -> None:
         """Add the rows of a batch."""
         names, texts = self.labels.ids, self.labels.texts
-        self._write(
-            [
-                row
-                for document, (labels, scores) in zip(ids, self._rows(best), strict=True)
-                for row in (
-                    [
-                        (document, rank, names[label], texts[label], score)
-                        for rank, (label, score) in enumerate(zip(labels, scores, strict=True), 1)
-                    ]
-                    # A document without a label keeps a row, with nothing behind its id.
-                    or [(document, "", "", "", "")]
-                )
-            ]
-        )
+        rows: list[tuple[Any, ...]] = []
+        for document, (labels, scores) in zip(ids, self._rows(best), strict=True):
+            ranked = enumerate(zip(labels, scores, strict=True), 1)
+            rows += [(document, rank, names[label], texts[label], score) for rank, (label, score) in ranked]
+            if not labels:
+                # A document without a label keeps a row, with nothing behind its id.
+                rows.append((document, "", "", "", ""))
+        self._write(rows)
 
     def _write(self, rows: list[Any]) -> None:
         text = io.StringIO(newline="")
