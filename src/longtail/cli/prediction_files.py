@@ -120,7 +120,7 @@ class Parquet(PredictionFile):
         shown = there.copy()
         shown[:, :1] |= ~there.any(axis=1, keepdims=True)
         rows, columns = np.nonzero(shown)
-        labels = best.labels[shown].tolist()
+        labels = best.indices[shown].tolist()
         empty = ~there[shown]
         data = {
             "doc_id": [ids[row] for row in rows.tolist()],

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from longtail.columns import is_sparse
+from longtail.data.column_names import LABEL_NAMES
 from longtail.data.frame import from_frame
-from longtail.data.options import LABEL_NAMES
 from longtail.errors import UsageError
 from longtail.types import Dataset, LabelSet
 
