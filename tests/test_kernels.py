@@ -51,7 +51,7 @@ def test_a_damaged_file_is_compiled_anew(tmp_path: Path, content: bytes) -> None
 
 
 def test_kernels_of_the_package_use_it() -> None:
-    assert isinstance(_merged._cache._cache_file, CodeFiles)  # type: ignore[attr-defined]
+    assert isinstance(_merged._cache._cache_file, CodeFiles)
     assert _sum(np.arange(4.0)) == 6
     assert _sum(np.arange(4, dtype=np.int8)) == 6
 

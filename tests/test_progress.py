@@ -123,7 +123,7 @@ def test_what_progress_may_be() -> None:
     assert type(progress.run_with(None)) is type(progress.run_with(False)) is Run
     assert isinstance(progress.run_with(True), ConsoleRun)
     with pytest.raises(UsageError, match="progress must be True, False or a function"):
-        progress.run_with("yes")  # type: ignore[arg-type]
+        progress.run_with("yes")
 
 
 def test_a_warning_is_shown_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -116,7 +116,11 @@ def test_label_texts_come_with_any_container():
         (3, {}, "tags are missing"),
         ([], {}, "the data are empty"),
         (COLUMNS, {"text": "no"}, "there is no column 'no'; the columns are heading, subject, year"),
-        (COLUMNS, {"text": "heading"}, "name the one with the labels, as in labels='tags'"),
+        (
+            {"heading": TEXTS, "year": [1, 2, 3]},
+            {"text": "heading"},
+            "name the one with the labels, as in labels='tags'",
+        ),
         (COLUMNS, {"tags": TAGS, "labels": "subject"}, "either tags or the column of the labels"),
         (Dataset.from_texts(TEXTS, TAGS), {"tags": TAGS}, "has its labels already"),
         (Dataset.from_texts(TEXTS, TAGS), {"text": "x"}, "leave out text= and labels="),

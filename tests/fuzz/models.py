@@ -41,7 +41,7 @@ def outcome(folder: Path, texts: Sequence[str]) -> str:
         n_labels = len(model.labels_)
         for k, some in ((5, texts), (3 * n_labels, texts[:1]), (1, ["", "\0 ä 12 " + texts[-1]])):
             answer = model.predict(list(some), k=k)
-            labels, scores = np.asarray(answer.labels), np.asarray(answer.scores)
+            labels, scores = np.asarray(answer.indices), np.asarray(answer.scores)
             assert labels.shape == scores.shape == (len(some), labels.shape[1])
             assert ((labels >= -1) & (labels < n_labels)).all(), "a label that does not exist"
             assert not np.isnan(scores).any(), "a score that is not a number"

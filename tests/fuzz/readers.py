@@ -157,4 +157,4 @@ def _matrix(path: Path, random: Random) -> None:
     for _ in range(random.choice((0, 1, 1, 2))):
         name = random.choice(("shape", "data", "indices", "indptr"))
         arrays[name] = changed_array(arrays[name], random)
-    random.choice((np.savez, np.savez_compressed))(path, **arrays)  # type: ignore[arg-type]
+    random.choice((np.savez, np.savez_compressed))(path, **arrays)

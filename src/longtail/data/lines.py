@@ -209,6 +209,8 @@ class _Bounded(io.RawIOBase):
 
     def __init__(self, unpacked: io.RawIOBase, packed_size: int | None, path: str | Path) -> None:
         self._unpacked, self._path, self._taken = unpacked, path, 0
+        # Parsers of RDF ask a file for its name.
+        self.name = str(path)
         ratio = limits.current().ratio
         self._most = None if packed_size is None else max(limits.SMALL, ratio * packed_size)
 
