@@ -6,6 +6,7 @@ from longtail import threads
 from longtail.cluster.label_tree import build_label_tree, label_centroids
 from longtail.run import Run
 from longtail.shortlist import tree_training
+from longtail.shortlist.tree_search import TreeSearch
 from longtail.shortlist.tree_training import train_tree
 from longtail.shortlist.tree_weights import TreeWeights
 from longtail.solvers.classifiers import SolverConfig, train_classifiers
@@ -69,3 +70,14 @@ def test_progress_counts_every_child_once() -> None:
     with Run().phase("classifiers") as phase:
         train_tree(tree, X, Y, SolverConfig(), phase=phase)
     assert phase.done == sum(int(level[-1]) for level in tree.children)
+
+
+def test_a_node_without_children_keeps_its_place() -> None:
+    # Seven labels in eight clusters of one: a cluster is empty, and the others keep their own weights.
+    X = csr_array(np.eye(7, dtype=np.float32))
+    tree = build_label_tree(X, leaf_size=1, arity=8, balanced=True)
+    weights = train_tree(tree, X, csr_array(np.eye(7, dtype=np.float32)), SolverConfig())
+    assert (np.diff(weights.child_ptr) == 0).any()
+    weights.check_relations()
+    labels, _ = TreeSearch(weights).top_k(X, 1, beam=8, link="squared_hinge")
+    assert labels[:, 0].tolist() == list(range(7))

@@ -66,9 +66,12 @@ def train_tree(
     trained = dict(
         zip((t.number for t in largest_first), threads.run_all(train, largest_first, report), strict=True)
     )
-    nodes: dict[tuple[int, int], list[SparseWeights]] = {}
+    # A node without children (more clusters than labels) has no task, but a place among the others.
+    nodes: dict[tuple[int, int], list[SparseWeights]] = {
+        (level, node): [] for level, bounds in enumerate(tree.children) for node in range(len(bounds) - 1)
+    }
     for task in tasks:
-        nodes.setdefault((task.level, task.node), []).append(trained[task.number])
+        nodes[task.level, task.node].append(trained[task.number])
     return TreeWeights.join(tree, list(nodes.values()))
 
 

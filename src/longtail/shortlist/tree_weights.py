@@ -48,6 +48,10 @@ class TreeWeights(ArraySet):
         child_ptr = [level[:-1] + start for level, start in zip(tree.children, starts, strict=True)]
         features, sizes, columns, values = [], [], [], []
         for parts in nodes:
+            if not parts:
+                features.append(np.zeros(0, np.int32))
+                sizes.append(np.zeros(0, np.int64))
+                continue
             # All parts of a node were trained on the same documents, so their features are the same.
             weights = (
                 parts[0].weights if len(parts) == 1 else hstack([p.weights for p in parts], format="csr")
