@@ -61,8 +61,9 @@ def alone(model: System) -> System:
     table = {"eclare": "shortlist", "xgrank": "clusters"}.get(model.name)
     if table is None:
         return model
-    nearest = getattr(type(model).Config(), table).nearest
-    model.config = replace(model.config, **{table: replace(getattr(model.config, table), nearest=nearest)})
+    usual = getattr(type(model).Config(), table)
+    changed = replace(getattr(model.config, table), nearest=usual.nearest, beam=usual.beam)
+    model.config = replace(model.config, **{table: changed})
     with TemporaryDirectory() as folder:
         model.save(Path(folder) / "model")
         return longtail.load(Path(folder) / "model")

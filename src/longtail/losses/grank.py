@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import torch
 
-FAR = -1e9
-"""Stands for minus infinity where a label is in neither group: its exponential is 0, its gradient too."""
+from longtail.losses.masked_logsumexp import masked_logsumexp
 
 
 def grank(
@@ -22,7 +21,7 @@ def grank(
     Shapes:
         scores, positive (bool), negative (bool) [n, labels]; positive_log_weight [labels] -> [n]
     """
-    below = torch.logsumexp(scores.masked_fill(~negative, FAR), dim=1)
+    below = masked_logsumexp(scores, negative)
     short = -scores if positive_log_weight is None else positive_log_weight - scores
-    above = torch.logsumexp(short.masked_fill(~positive, FAR), dim=1)
+    above = masked_logsumexp(short, positive)
     return torch.nn.functional.softplus(below + above)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from longtail.losses.grank import FAR
+from longtail.losses.masked_logsumexp import masked_logsumexp
 
 
 def softmax(
@@ -18,7 +18,7 @@ def softmax(
     Shapes:
         scores, positive (bool), negative (bool) [n, labels]; positive_log_weight [labels] -> [n]
     """
-    below = torch.logsumexp(scores.masked_fill(~negative, FAR), dim=1, keepdim=True)
+    below = masked_logsumexp(scores, negative)[:, None]
     each = torch.nn.functional.softplus(below - scores)
     weight = positive.to(scores.dtype)
     if positive_log_weight is not None:

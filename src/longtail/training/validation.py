@@ -13,8 +13,8 @@ from longtail.metrics.topk import hits, precision, recall
 from longtail.training.matrices import TrainingMatrices, document_rows
 from longtail.types import Dataset
 
-MOST_SCORES = 300_000_000
-"""Documents times labels that one validation scores at most: about two seconds of two cores."""
+MOST_SCORES = 100_000_000
+"""Documents times labels that one validation scores at most: about a second of one core."""
 
 DEPTH = 10
 

@@ -25,12 +25,12 @@ from longtail.types import Dataset, LabelSet
 COUNTS_FILE = "label_counts.safetensors"
 MEMBER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "linear": {"tree": {"trees": 1}},
-    "eclare": {"shortlist": {"nearest": 0}},
+    "eclare": {"shortlist": {"nearest": 0, "beam": 20}},
     "xgrank": {"clusters": {"nearest": 0}},
 }
 """Defaults of members that differ from those of the system alone. A second tree of ``linear`` doubles its cost and
-adds little beside other members; so does the search of ``eclare`` and ``xgrank`` among all labels: other members
-propose those labels."""
+adds little beside other members; so does the search of ``eclare`` and ``xgrank`` among all labels, and a wide beam
+of ``eclare``: other members propose those labels."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
