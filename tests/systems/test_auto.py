@@ -124,6 +124,13 @@ def test_a_budget_is_filled_by_what_members_add(budget, expected):
     assert f"within the budget of {auto.in_words(budget)}" in choice.reason
 
 
+def test_a_faster_machine_fits_more_members_into_a_budget():
+    data, faster = dataset(**DEBIAN), replace(ALL, speed=2.0)
+    assert members(chosen(data, 300, faster)) == members(chosen(data, 600))
+    assert len(members(chosen(data, 300, faster))) > len(members(chosen(data, 300)))
+    assert "2 minutes" in chosen(data, 300, replace(ALL, speed=4.0)).reason
+
+
 def test_one_core_takes_twice_as_long():
     data = dataset(**DEBIAN)
     assert members(chosen(data, 200, replace(ALL, cores=1))) == ["linear", "lexical"]

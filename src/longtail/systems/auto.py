@@ -19,6 +19,7 @@ from longtail.errors import UsageError
 from longtail.systems import REGISTRY, get
 from longtail.systems.cost import DataSize, ensemble_seconds, in_words, training_seconds
 from longtail.systems.ensemble.train import FEWEST_DOCUMENTS
+from longtail.systems.speed import speed_here
 from longtail.text.pretrained import CATALOGUE
 from longtail.types import Dataset
 
@@ -45,7 +46,7 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Available:
-    """What is installed, and how many cores may be used."""
+    """What is installed, how many cores may be used, and how fast they are."""
 
     torch: bool = True
     faiss: bool = True
@@ -53,6 +54,8 @@ class Available:
     encoder: bool = True
     """Whether the weights of the pre-trained encoder are there."""
     cores: int = 2
+    speed: float = 1.0
+    """Of a core, relative to the one that the cost of training was measured on."""
     systems: Collection[str] = field(default_factory=lambda: tuple(REGISTRY))
 
     @classmethod
@@ -68,6 +71,7 @@ class Available:
             transformers=there("transformers"),
             encoder=there(CATALOGUE[ENCODER].module),
             cores=threads.jobs(),
+            speed=speed_here(),
         )
 
     def lacks(self, system: str) -> str | None:
@@ -129,17 +133,17 @@ def choose(
     label_text = sum(map(bool, train.labels.texts)) >= ENOUGH_LABEL_TEXT * max(size.labels, 1)
     against = {name: _against(name, size, label_text, available) for name in considered}
     suitable = [name for name in considered if against[name] is None]
-    fitting = _within(suitable, size, budget_seconds, available.cores)
+    fitting = _within(suitable, size, budget_seconds, available)
     members = [name for name in MEMBERS if name in fitting]
     against |= {
-        name: f"about {in_words(training_seconds(name, size, cores=available.cores))}"
+        name: f"about {in_words(training_seconds(name, size, cores=available.cores, speed=available.speed))}"
         for name in suitable
         if name not in members
     }
     left_out = {name: reason for name, reason in against.items() if reason is not None}
     if len(members) < 2:
         return _alone("linear", size, available, budget_seconds, _why("No other system fits", left_out))
-    about = in_words(ensemble_seconds(members, size, cores=available.cores))
+    about = in_words(ensemble_seconds(members, size, cores=available.cores, speed=available.speed))
     within = "" if budget_seconds is None else f", within the budget of {in_words(budget_seconds)}"
     return Choice(
         "ensemble",
@@ -172,17 +176,18 @@ def _against(name: str, size: DataSize, label_text: bool, available: Available) 
     return None
 
 
-def _within(suitable: Sequence[str], size: DataSize, budget: float | None, cores: int) -> list[str]:
+def _within(suitable: Sequence[str], size: DataSize, budget: float | None, available: Available) -> list[str]:
     """The systems that fit the budget together; without a budget, linear and all that take up to three hours."""
+    cores, speed = available.cores, available.speed
     if budget is None:
         return [
             name
             for name in suitable
-            if name == "linear" or training_seconds(name, size, cores=cores) <= LONGEST
+            if name == "linear" or training_seconds(name, size, cores=cores, speed=speed) <= LONGEST
         ]
     chosen: list[str] = []
     for name in sorted(suitable, key=BY_GAIN.index):
-        if ensemble_seconds([*chosen, name], size, cores=cores) <= budget:
+        if ensemble_seconds([*chosen, name], size, cores=cores, speed=speed) <= budget:
             chosen.append(name)
         elif name == "linear":
             break
@@ -191,7 +196,7 @@ def _within(suitable: Sequence[str], size: DataSize, budget: float | None, cores
 
 def _alone(system: str, size: DataSize, available: Available, budget: float | None, why: str) -> Choice:
     """The linear tree; with one tree where the budget is too small for the usual number."""
-    seconds = training_seconds(system, size, cores=available.cores)
+    seconds = training_seconds(system, size, cores=available.cores, speed=available.speed)
     if budget is None or seconds <= budget:
         return Choice(system, {}, f"The system is {system}: about {in_words(seconds)} of training. {why}.")
     return Choice(

@@ -14,8 +14,8 @@ eurlex-4.3k              45,000    4,271           5    500   200 s   600 s     
 The cost of linear and eclare is proportional to the pairs of a document and a label, and grows with the length of
 the texts. The cost of systems with a transformer is proportional to the tokens that it reads. galaxc is measured
 on one data set and assumed to grow as eclare does. Each system has a fixed part besides (imports, compilation,
-the first steps), measured on 3,200 synthetic documents. The estimates are within 10 % of the measurements; on other
-processors they give an order of magnitude.
+the first steps), measured on 3,200 synthetic documents. The estimates are within 10 % of the measurements. On other
+machines they are divided by the relative speed (``speed``).
 """
 
 from __future__ import annotations
@@ -124,15 +124,19 @@ MILLISECONDS: Mapping[str, Callable[[DataSize], float]] = {
 """Processor milliseconds on one core by system."""
 
 
-def training_seconds(system: str, size: DataSize, *, cores: int = MEASURED_CORES) -> float:
-    """Estimated seconds of training with default settings."""
-    return MILLISECONDS[system](size) / 1e3 / min(max(cores, 1), MEASURED_CORES)
+def training_seconds(
+    system: str, size: DataSize, *, cores: int = MEASURED_CORES, speed: float = 1.0
+) -> float:
+    """Estimated seconds of training with default settings, on cores of this relative speed."""
+    return MILLISECONDS[system](size) / 1e3 / min(max(cores, 1), MEASURED_CORES) / speed
 
 
-def ensemble_seconds(members: Sequence[str], size: DataSize, *, cores: int = MEASURED_CORES) -> float:
+def ensemble_seconds(
+    members: Sequence[str], size: DataSize, *, cores: int = MEASURED_CORES, speed: float = 1.0
+) -> float:
     """Estimated seconds of training an ensemble; one member is trained alone."""
     factor = ENSEMBLE_FACTOR if len(members) > 1 else 1.0
-    return factor * sum(training_seconds(name, size, cores=cores) for name in members)
+    return factor * sum(training_seconds(name, size, cores=cores, speed=speed) for name in members)
 
 
 def in_words(seconds: float) -> str:

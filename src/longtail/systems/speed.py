@@ -1,0 +1,46 @@
+"""The speed of this machine relative to the one that the cost of training was measured on: a short probe."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+
+import numpy as np
+
+REFERENCE_SECONDS = 0.0025
+"""What the probe takes on the machine of the measurements in ``cost``."""
+
+RUNS = 5
+"""The fastest of so many runs counts: caches and clock rates are not up at first."""
+
+
+def probe_seconds() -> float:
+    """Processor seconds of a product of a sparse and a dense matrix: the fastest of a few runs."""
+    from scipy.sparse import csr_array
+
+    rng = np.random.default_rng(0)
+    columns = rng.integers(0, 20_000, 100_000).astype(np.int32)
+    values, ends = np.ones(len(columns), np.float32), np.arange(0, len(columns) + 1, 50)
+    sparse = csr_array((values, columns, ends), shape=(len(ends) - 1, 20_000))
+    dense = rng.standard_normal((20_000, 64)).astype(np.float32)
+    fastest = np.inf
+    for _ in range(RUNS):
+        start = time.thread_time()
+        sparse @ dense
+        fastest = min(fastest, time.thread_time() - start)
+    return float(fastest)
+
+
+def relative_speed(seconds: float) -> float:
+    """The speed of a machine on which the probe takes so long, as a power of the square root of 2.
+
+    It is that coarse so that two runs on one machine come to the same choice.
+    """
+    steps = round(2 * float(np.log2(REFERENCE_SECONDS / seconds)))
+    return float(2 ** (min(max(steps, -8), 8) / 2))
+
+
+@cache
+def speed_here() -> float:
+    """The relative speed of this machine, measured once per process."""
+    return relative_speed(probe_seconds())
