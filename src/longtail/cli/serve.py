@@ -116,8 +116,8 @@ def command(
     if keys is None and not _is_local(bound.getsockname()[0]):
         session.say("warning: everybody who can reach this address can use the service: see --api-keys")
     session.written = True
-    session.say(f"serving at {server.url_of(bound)}")
-    server.run(create_app(service, api_keys=keys, admin_token=token), service, bound)
+    app = create_app(service, api_keys=keys, admin_token=token)
+    server.run(app, service, bound, lambda: session.say(f"serving at {server.url_of(bound)}"))
 
 
 def _is_local(address: str) -> bool:
