@@ -1,6 +1,6 @@
 """Type-ahead among many labels: python -m benchmarks.label_search --labels 1000000.
 
-Labels of one to six words from a vocabulary with Zipf's frequencies, a tenth of the words with an accent. Queries are what
+Labels of one to six words from a vocabulary with Zipf's frequencies, some of them with accents. Queries are what
 people type: the first letters of a name, of a later word, of two words. Times are of ``LabelSearch.find`` alone.
 """
 
