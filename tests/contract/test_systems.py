@@ -340,7 +340,7 @@ def test_the_words_of_a_label_explain_it(system: System, data: dict[str, Dataset
                 asked += 1
                 hits += bool(set(label.top_words(5)) & set(label.text.split()))
     # Words of the label are in the text of every document that has it; the dummy never looks at a word.
-    assert asked >= 5
+    assert asked >= 3
     assert hits == 0 if system.name == "dummy" else hits >= 0.8 * asked
 
 
