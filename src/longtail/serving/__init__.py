@@ -1,1 +1,1 @@
-"""The web service: models behind HTTP, and the feedback that its users give."""
+"""The web service: models behind HTTP with micro-batching, limits, reload, metrics and a page (FastAPI)."""
