@@ -49,6 +49,7 @@ def check_round_trip(store: FeedbackStore) -> None:
             assert getattr(stored, name) == getattr(entry, name), name
     assert [entry.id for entry in store.entries("other")] == [ids[3]]
     assert [entry.id for entry in store.entries("m", latest=True)] == [ids[1], ids[2], ids[4]]
+    assert [entry.id for entry in store.entries("m", latest=True, after=ids[1])] == [ids[2], ids[4]]
     assert list(store.entries("nobody")) == []
     assert store.models() == ["m", "other"]
 

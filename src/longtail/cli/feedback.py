@@ -71,7 +71,7 @@ def list_(database: str, model: str | None, as_json: bool) -> None:
             for entry in store.entries(model):
                 click.echo(orjson.dumps(as_record(entry)))
             return
-        rows = [("time", "model", "user", "document", "accepted", "rejected", "added")]
+        rows: list[tuple[str, ...]] = [("time", "model", "user", "document", "accepted", "rejected", "added")]
         rows += [
             (
                 entry.time.strftime("%Y-%m-%d %H:%M:%S"),

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import logging
 import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from longtail.cli import options
 from longtail.cli.session import current, verbosity
-from longtail.errors import MissingPackageError
+from longtail.errors import MissingPackageError, UsageError
+
+if TYPE_CHECKING:
+    from longtail.serving.feedback import FeedbackStore
+
+FEEDBACK_FILE = "feedback.sqlite"
 
 
 @click.command()
@@ -22,10 +30,29 @@ from longtail.errors import MissingPackageError
     type=click.IntRange(0, 65535),
     help="The port to listen at; 0: any free one.",
 )
+@click.option(
+    "--feedback",
+    metavar="FILE|URL",
+    help="The database of feedback: an SQLite file, or an SQLAlchemy URL.  "
+    "[default: feedback.sqlite beside the first model]",
+)
+@click.option("--no-feedback", is_flag=True, help="Take no feedback.")
+@click.option(
+    "--learn", is_flag=True, help="Let models with nearest neighbours (knn) learn from feedback at once."
+)
 @click.option("--log-texts", is_flag=True, help="Write the documents of requests to the log.")
 @options.jobs
 @verbosity
-def command(models: tuple[str, ...], host: str, port: int, log_texts: bool, jobs: int | None) -> None:
+def command(
+    models: tuple[str, ...],
+    host: str,
+    port: int,
+    feedback: str | None,
+    no_feedback: bool,
+    learn: bool,
+    log_texts: bool,
+    jobs: int | None,
+) -> None:
     """Serve models over HTTP: a page at /, the API below /v1, its description at /docs.
 
     The first model is the default. SIGHUP loads models that changed, SIGTERM answers what was asked and ends.
@@ -36,6 +63,7 @@ def command(models: tuple[str, ...], host: str, port: int, log_texts: bool, jobs
     except ModuleNotFoundError as error:
         package = (error.name or "fastapi").partition(".")[0]
         raise MissingPackageError(package, extra="serve", purpose="longtail serve") from None
+    from longtail.serving.feedback_intake import FeedbackIntake, replayed
     from longtail.serving.registry import Registry, named_paths
     from longtail.serving.service import Service
 
@@ -47,10 +75,33 @@ def command(models: tuple[str, ...], host: str, port: int, log_texts: bool, jobs
     )
     paths = named_paths(models)
     bound = server.bound_socket(host, port)
-    registry = Registry(paths, jobs=jobs)
-    service = Service(registry, jobs=jobs, log_texts=log_texts)
+    store = feedback_store(feedback, next(iter(paths.values())), none=no_feedback, learn=learn)
+    prepare = partial(replayed, store) if store is not None and learn else None
+    registry = Registry(paths, jobs=jobs, prepare=prepare)
+    intake = None if store is None else FeedbackIntake(registry, store, learn=learn)
+    service = Service(registry, jobs=jobs, feedback=intake, log_texts=log_texts)
     for served in registry.models.values():
         session.say(f"{served.name}: {served.path}, version {served.version}")
     session.written = True
     session.say(f"serving at {server.url_of(bound)}")
-    server.run(create_app(service), service, bound)
+    try:
+        server.run(create_app(service), service, bound)
+    finally:
+        if store is not None:
+            store.close()
+
+
+def feedback_store(place: str | None, model: Path, *, none: bool, learn: bool) -> FeedbackStore | None:
+    """The database of feedback that the options name; without a name it is a file beside the model."""
+    from longtail.serving.feedback import FeedbackStore
+
+    if none:
+        if place is not None or learn:
+            raise UsageError(f"--no-feedback and {'--learn' if learn else '--feedback'} exclude each other")
+        return None
+    try:
+        return FeedbackStore(model.resolve().parent / FEEDBACK_FILE if place is None else place)
+    except UsageError as error:
+        if place is not None:
+            raise
+        raise UsageError(f"{error}; name another place with --feedback, or give --no-feedback") from None

@@ -168,14 +168,17 @@ class FeedbackStore:
         assert key is not None
         return int(key[0])
 
-    def entries(self, model: str | None = None, *, latest: bool = False) -> Iterator[Feedback]:
+    def entries(
+        self, model: str | None = None, *, latest: bool = False, after: int = 0
+    ) -> Iterator[Feedback]:
         """The entries in the order in which they came.
 
         Args:
             model: only those about the model of this name.
             latest: only the last entry of each document (per model).
+            after: only those with a higher id.
         """
-        query = sql.select(_FEEDBACK).order_by(_FEEDBACK.c.id)
+        query = sql.select(_FEEDBACK).where(_FEEDBACK.c.id > after).order_by(_FEEDBACK.c.id)
         if model is not None:
             query = query.where(_FEEDBACK.c.model == model)
         if latest:
