@@ -9,20 +9,9 @@ import pytest
 from longtail.serving.learning import LearnedModel
 from longtail.systems import create
 from longtail.systems.base import System
-from longtail.types import Dataset, Document
+from longtail.types import Document
+from tests.serving.learning_service import WORDS, training_data
 from tests.serving.test_feedback import feedback
-
-WORDS = ["fox", "owl", "elk", "bee", "cat", "dog", "hen", "ant"]
-
-
-def training_data(named: bool = True) -> Dataset:
-    texts = [
-        f"a text number{n} about the {WORDS[n % 8]} and the {WORDS[(n + n // 8) % 8]}" for n in range(160)
-    ]
-    tags = [[WORDS[n % 8], WORDS[(n + n // 8) % 8]] for n in range(160)]
-    names = [f"train-{n}" if named else str(n) for n in range(160)]
-    documents = [Document(name, text=text) for name, text in zip(names, texts, strict=True)]
-    return Dataset.from_texts(documents, tags)
 
 
 def trained(name: str, named: bool = True) -> System:
