@@ -58,8 +58,8 @@ class Served:
         return {
             "revealed": able.revealed_labels,
             "learn": able.new_documents,
-            "explain": hasattr(self.system, "explain"),
-            "precision": bool(getattr(self.system, "calibrated_", False)),
+            "explain": True,
+            "precision": self.system.calibrated_,
         }
 
     def summary(self) -> dict[str, Any]:
