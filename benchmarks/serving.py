@@ -8,6 +8,7 @@ server's processor time say more than those per second.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import shutil
@@ -195,8 +196,8 @@ def measure_soak(options: argparse.Namespace, folder: Path, texts: list[str]) ->
             per_second=rate,
             watch=watch,
         )
-    half = memory[len(memory) // 2 :]
-    slope = float(np.polyfit(*zip(*half, strict=True), 1)[0]) if len(half) > 2 else float("nan")
+    half = np.array(memory[len(memory) // 2 :])
+    slope = float(np.polyfit(half[:, 0], half[:, 1], 1)[0]) if len(half) > 2 else 0.0
     found = {
         "minutes": options.soak_minutes,
         "rate per second": rate,
@@ -233,17 +234,16 @@ def measure_labels(options: argparse.Namespace) -> dict[str, Any]:
 
 def _marked(model: System, version: int) -> System:
     """The same model under another version."""
-    model.facts_ = replace(
-        model.facts_, metrics={**model.facts_.metrics, "version": {"value": float(version)}}
-    )
+    mark = hashlib.sha256(f"{model.facts_.fingerprint} {version}".encode()).hexdigest()
+    model.facts_ = replace(model.facts_, fingerprint=mark)
     return model
 
 
 def _shown(found: dict[str, Any]) -> str:
     per_cpu = f" ({found['per CPU second']:.1f} per CPU second)" if "per CPU second" in found else ""
     return (
-        f"{found['per second']:.1f} per second{per_cpu}, p50 {found['p50 ms']:.1f} ms, p99 {found['p99 ms']:.1f} ms, "
-        f"statuses {found['statuses']}, errors {found['errors']}"
+        f"{found['per second']:.1f} per second{per_cpu}, p50 {found['p50 ms']:.1f} ms, "
+        f"p99 {found['p99 ms']:.1f} ms, statuses {found['statuses']}, errors {found['errors']}"
     )
 
 
