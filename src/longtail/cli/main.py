@@ -30,6 +30,7 @@ COMMANDS = {
     "train": "Train a model on tagged documents, or on label texts alone.",
     "predict": "Tag documents with a model.",
     "evaluate": "Evaluate a model on tagged documents, also by label frequency.",
+    "serve": "Serve models over HTTP, with a page to try them.",
     "combine": "Combine trained models into an ensemble.",
     "check": "Report sizes, label frequencies and problems of a data set.",
     "convert": "Write a data set in another format.",

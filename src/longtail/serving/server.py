@@ -1,0 +1,116 @@
+"""The server process: a socket, signals, and a shutdown that answers what has been asked."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from longtail.errors import UsageError
+from longtail.serving.service import Service
+
+BACKLOG = 2048
+
+log = logging.getLogger("longtail.serving")
+
+
+def bound_socket(host: str, port: int) -> socket.socket:
+    """A socket at this address, which does not listen yet; port 0 takes any free one."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        made = socket.socket(family, kind, protocol)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise UsageError(
+            f"cannot serve at {host}, port {port}: {getattr(error, 'strerror', None) or error}"
+        ) from None
+    made.setblocking(False)
+    return made
+
+
+def url_of(bound: socket.socket) -> str:
+    """The address as a URL."""
+    host, port = bound.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class Server(uvicorn.Server):
+    """uvicorn with signals of our own: SIGTERM and SIGINT drain and end with status 0, SIGHUP reloads."""
+
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        limits = service.limits
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                ws="none",
+                lifespan="on",
+                backlog=BACKLOG,
+                timeout_graceful_shutdown=max(round(limits.drain_seconds), 1),
+            )
+        )
+        self.service = service
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._reloads: set[asyncio.Task[None]] = set()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Remember the loop, for signals."""
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Handle signals while the server runs."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        handlers: dict[int, Any] = {signal.SIGTERM: self._end, signal.SIGINT: self._end}
+        if hasattr(signal, "SIGHUP"):
+            handlers[signal.SIGHUP] = self._hang_up
+        before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        self.service.draining = True
+        self.handle_exit(number, frame)
+
+    def _hang_up(self, number: int, frame: FrameType | None) -> None:
+        self._in_loop(self._start_reload)
+
+    def _in_loop(self, call: Callable[[], None]) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(call)
+
+    def _start_reload(self) -> None:
+        task = asyncio.get_running_loop().create_task(self._reload())
+        self._reloads.add(task)
+        task.add_done_callback(self._reloads.discard)
+
+    async def _reload(self) -> None:
+        try:
+            await asyncio.to_thread(self.service.reload)
+        except Exception as error:
+            log.error("the models stay as they are: %s", error)
+
+
+def run(app: ASGIApp, service: Service, bound: socket.socket) -> None:
+    """Serve until SIGTERM or Ctrl-C."""
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    Server(app, service).run(sockets=[bound])

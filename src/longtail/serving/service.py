@@ -1,0 +1,141 @@
+"""The service without HTTP: models, their queues, limits and metrics, and what requests ask of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Any, Protocol, TypeVar
+
+from longtail.errors import UnsupportedError
+from longtail.serving.batching import Batcher
+from longtail.serving.limits import Limits
+from longtail.serving.metrics import Metrics
+from longtail.serving.predicting import Choice, Labels, Why, Work, explain, tag
+from longtail.serving.problems import Problem
+from longtail.serving.registry import Registry, Served
+from longtail.serving.schemas import DocumentIn, FeedbackIn
+
+R = TypeVar("R")
+
+texts_log = logging.getLogger("longtail.serving.texts")
+
+
+class TakesFeedback(Protocol):
+    """Where feedback goes."""
+
+    def take(self, served: Served, given: FeedbackIn, user: str | None) -> tuple[int, bool]:
+        """Store it for good; returns its id, and whether the model has learned from it."""
+
+
+class Service:
+    """What the routes of the app share."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        limits: Limits | None = None,
+        *,
+        jobs: int | None = None,
+        feedback: TakesFeedback | None = None,
+        log_texts: bool = False,
+    ) -> None:
+        self.registry, self.limits, self.feedback = registry, limits or Limits(), feedback
+        self.metrics = Metrics()
+        self.draining = False
+        self._log_texts = log_texts
+        bounds = self.limits
+        self._tagging: dict[str, Batcher[Work, list[Labels]]] = {
+            name: Batcher(
+                tag,
+                batch=bounds.batch,
+                queue=bounds.queue,
+                jobs=jobs,
+                name=f"predict {name}",
+                observe=self.metrics.observe_batch(name),
+            )
+            for name in registry.paths
+        }
+        # Explanations take longer, so they have a thread of their own and predictions do not wait for them.
+        self._explaining: dict[str, Batcher[Why, dict[str, Any]]] = {
+            name: Batcher(explain, batch=1, queue=bounds.documents, jobs=jobs, name=f"explain {name}")
+            for name in registry.paths
+        }
+        self.metrics.watch(
+            lambda: {name: served.version for name, served in registry.models.items()}, self.depths
+        )
+
+    def depths(self) -> dict[str, int]:
+        """Documents that wait, by queue."""
+        return {
+            **{name: batcher.depth for name, batcher in self._tagging.items()},
+            **{f"{name} explain": batcher.depth for name, batcher in self._explaining.items()},
+        }
+
+    async def predict(
+        self,
+        served: Served,
+        documents: Sequence[DocumentIn],
+        choice: Choice,
+        revealed: Sequence[Sequence[str]] | None = None,
+    ) -> list[Labels]:
+        """The labels of each document."""
+        self.limits.check_documents(documents)
+        self.limits.check_k(choice.k)
+        if revealed is not None and len(revealed) != len(documents):
+            raise Problem(
+                422, f"there are {len(documents)} documents but {len(revealed)} lists of revealed labels"
+            )
+        if self._log_texts:
+            for document in documents:
+                texts_log.info("%s", json.dumps({"title": document.title, "text": document.text}))
+        if not documents:
+            return []
+        work = Work(served, choice, documents, revealed)
+        return await self._answer(self._tagging[served.name].submit(work.kind, work, len(documents)))
+
+    async def explain(
+        self,
+        served: Served,
+        document: DocumentIn,
+        labels: Sequence[str] | None = None,
+        k: int = 3,
+        revealed: Sequence[str] | None = None,
+    ) -> dict[str, Any]:
+        """Why a document has its labels."""
+        if not served.abilities["explain"]:
+            raise UnsupportedError(f"the model '{served.name}' cannot explain its answers")
+        self.limits.check_documents([document])
+        self.limits.check_k(max(k, len(labels or ())))
+        why = Why(served, document, labels, k, revealed)
+        return await self._answer(self._explaining[served.name].submit(why, why))
+
+    async def _answer(self, answer: Future[R]) -> R:
+        """Wait for an answer; when it takes too long, it is taken out of the queue."""
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(answer), self.limits.seconds)
+        except TimeoutError:
+            raise Problem(
+                504,
+                f"there was no answer within {self.limits.seconds:g} seconds",
+                headers={"Retry-After": "1"},
+            ) from None
+
+    def reload(self) -> dict[str, str]:
+        """Exchange models that changed on disk; returns all versions by name."""
+        try:
+            versions = self.registry.reload()
+        except Exception:
+            self.metrics.reloads.labels("failed").inc()
+            raise
+        self.metrics.reloads.labels("done").inc()
+        return versions
+
+    def close(self) -> None:
+        """Finish what waits, take nothing more."""
+        for tagging in self._tagging.values():
+            tagging.close()
+        for explaining in self._explaining.values():
+            explaining.close()

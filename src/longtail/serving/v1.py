@@ -1,0 +1,123 @@
+"""The routes of version 1: models, predictions, explanations, labels, feedback."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from longtail.serving import schemas
+from longtail.serving.json_body import JsonResponse, JsonRoute
+from longtail.serving.label_page import SHOWN, known_facts
+from longtail.serving.predicting import Choice
+from longtail.serving.problems import Problem
+from longtail.serving.registry import Served
+from longtail.serving.schemas import DocumentIn
+from longtail.serving.service import Service
+
+MAX_QUERY = 200
+"""Characters of a search for labels."""
+
+
+def router(service: Service) -> APIRouter:
+    """The routes below ``/v1/models``."""
+    routes = APIRouter(prefix="/v1/models", route_class=JsonRoute)
+    registry = service.registry
+
+    def answered(served: Served, **content: Any) -> Response:
+        return JsonResponse({"model": served.name, "version": served.version, **content})
+
+    def summary(served: Served) -> dict[str, Any]:
+        return {"default": served.name == registry.default}
+
+    @routes.get("", response_model=schemas.ModelsOut, summary="The models of the service")
+    async def models() -> Response:
+        found = registry.models.values()
+        return JsonResponse({"models": [{**served.summary(), **summary(served)} for served in found]})
+
+    @routes.get("/{name}", response_model=schemas.ModelOut, summary="A model with its metrics and card")
+    async def model(name: str) -> Response:
+        served = registry.get(name)
+        return JsonResponse({**served.description(), **summary(served)})
+
+    @routes.post("/{name}/predict", response_model=schemas.PredictOut, summary="Tag documents")
+    async def predict(name: str, body: schemas.PredictIn) -> Response:
+        served = registry.get(name)
+        choice = Choice(body.k, body.threshold, body.precision, body.max_f1)
+        if (body.threshold is not None) + (body.precision is not None) + body.max_f1 > 1:
+            raise Problem(422, "give one of threshold, precision and max_f1, not several")
+        found = await service.predict(served, body.documents, choice, body.revealed)
+        predictions: list[dict[str, Any]] = [
+            {"id": str(number) if document.id is None else document.id, "labels": labels}
+            for number, (document, labels) in enumerate(zip(body.documents, found, strict=True))
+        ]
+        if body.explain:
+            whys = [
+                service.explain(
+                    served,
+                    document,
+                    [label["id"] for label in labels],
+                    revealed=None if body.revealed is None else body.revealed[number],
+                )
+                for number, (document, labels) in enumerate(zip(body.documents, found, strict=True))
+            ]
+            for prediction, why in zip(predictions, await asyncio.gather(*whys), strict=True):
+                prediction["explanation"] = why
+        return answered(served, predictions=predictions)
+
+    @routes.post(
+        "/{name}/explain", response_model=schemas.ExplainOut, summary="Why a document has its labels"
+    )
+    async def explain(name: str, body: schemas.ExplainIn) -> Response:
+        served = registry.get(name)
+        why = await service.explain(served, body.document, body.labels, body.k, body.revealed)
+        return answered(served, explanation=why)
+
+    @routes.get("/{name}/labels", response_model=schemas.LabelsOut, summary="Find labels by typing")
+    async def labels(
+        name: str,
+        q: Annotated[
+            schemas.Text, Query(max_length=MAX_QUERY, description="The start of a name or words")
+        ] = "",
+        limit: Annotated[int, Query(ge=1, le=100)] = 20,
+    ) -> Response:
+        served = registry.get(name)
+        every, counts = served.system.labels_, served.system.label_counts_
+        found = served.search.find(q, limit)
+        rows = [{"id": every.ids[i], "text": every.texts[i], "documents": int(counts[i])} for i in found]
+        return JsonResponse({"labels": rows})
+
+    @routes.get("/{name}/labels/{label:path}", response_model=schemas.LabelPage, summary="A label")
+    async def label(name: str, label: str) -> Response:
+        served = registry.get(name)
+        number = served.system.labels_.index.get(label)
+        if number is None:
+            raise Problem(404, f"the model '{name}' has no label {label!r}")
+        facts = await asyncio.to_thread(known_facts, served, number)
+        nearest: list[Any] = []
+        if facts["names"]:
+            # Labels that the model gives to the name of this one.
+            asked = DocumentIn.model_construct(id=None, title="", text=facts["names"][0])
+            [nearest] = await service.predict(served, [asked], Choice(SHOWN), [[label]])
+        return JsonResponse({**facts, "nearest": nearest})
+
+    @routes.post(
+        "/{name}/feedback",
+        response_model=schemas.FeedbackOut,
+        status_code=201,
+        summary="Say which labels are right",
+    )
+    async def feedback(name: str, body: schemas.FeedbackIn, request: Request) -> Response:
+        served = registry.get(name)
+        if service.feedback is None:
+            raise Problem(404, "this service takes no feedback")
+        service.limits.check_documents([body.document])
+        # The owner of the API key cannot give another name.
+        user = getattr(request.state, "user", None) or body.user
+        number, learned = await asyncio.to_thread(service.feedback.take, served, body, user)
+        return JsonResponse(
+            {"id": number, "model": served.name, "version": served.version, "learned": learned}, 201
+        )
+
+    return routes
