@@ -24,7 +24,7 @@ export function choiceFields() {
   return fields;
 }
 
-/** The controls; `onChange()` follows every change. `refused` maps a way to the reason why this model has none. */
+/** The controls; `onChange()` follows every change. */
 export function choiceControls(onChange) {
   const name = unique("way");
   const value = h("div", { class: "choice-value" });
@@ -73,10 +73,10 @@ export function choiceControls(onChange) {
     note);
   return {
     element,
-    /** Turn off the ways that a model does not offer. */
-    offer({ calibrated, precision }) {
+    /** Precision and F1 need a model with calibrated probabilities. */
+    offer(calibrated) {
       radios.forEach((radio) => {
-        radio.disabled = (radio.value === "precision" && !precision) || (radio.value !== "k" && !calibrated);
+        radio.disabled = !calibrated && (radio.value === "precision" || radio.value === "max_f1");
         if (radio.disabled && radio.value === choice.way) set({ way: "k" });
       });
       draw();

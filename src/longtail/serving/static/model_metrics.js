@@ -5,7 +5,7 @@ import { frequencyCurve, groupedBars, reliability } from "./plots.js";
 
 /** The headline metrics with their intervals. */
 export function metricTiles(metrics) {
-  const found = Object.entries(metrics?.headline ?? {});
+  const found = Object.entries(metrics?.headline ?? metrics ?? {}).filter(([, metric]) => Number.isFinite(metric?.value));
   if (!found.length) return h("p", { class: "note" }, "The model was not measured: its data had no validation part.");
   return h("dl", { class: "tiles metrics" }, found.map(([name, metric]) => h("div", { class: "tile" },
     h("dt", {}, name),

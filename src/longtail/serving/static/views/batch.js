@@ -6,7 +6,7 @@ import { announce, fill, h } from "../dom.js";
 import { dropZone, fileButton, fileText } from "../drop.js";
 import { count, duration, labelName, plural, score } from "../format.js";
 import { icon } from "../icons.js";
-import { changes, modelDetails, modelName } from "../session.js";
+import { can, changes, modelName } from "../session.js";
 import { cell, documentOf, readTable, tagged } from "../tables.js";
 import { showError } from "../toasts.js";
 
@@ -158,9 +158,7 @@ export function showBatch(place) {
     h("div", { class: "page-head" }, h("h1", {}, "Tag a file"), h("p", { class: "note" }, "The order and the ids of the file are kept.")),
     start, body);
   draw();
-  modelDetails().then((details) => choices.offer({
-    calibrated: details.calibrated !== false, precision: details.capabilities?.precision !== false,
-  })).catch((error) => showError(problem, error));
+  can("precision").then((able) => choices.offer(able)).catch((error) => showError(problem, error));
   if (open.waiting) {
     const file = open.waiting;
     open.waiting = null;

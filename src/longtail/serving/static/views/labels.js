@@ -106,5 +106,5 @@ function examples(documents) {
     h("h2", {}, "Example documents"),
     documents.length === 0 && h("p", { class: "note" }, "This model keeps no training documents, or none has this label."),
     documents.length > 0 && h("ul", { class: "examples" }, documents.map((document) => h("li", {},
-      h("p", {}, document.text), h("span", { class: "soft" }, document.id)))));
+      document.text && h("p", {}, document.text), h("span", { class: "soft" }, document.id)))));
 }

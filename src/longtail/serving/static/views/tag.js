@@ -84,7 +84,7 @@ export function showTag(place) {
   results.draw();
   modelDetails().then((details) => {
     capabilities = details.capabilities ?? {};
-    input.offer(capabilities, details);
+    input.offer(capabilities);
     results.offer(capabilities);
     if (current().text.trim() && !current().predicted) tag();
   }).catch((error) => results.fail(error, () => showTagAgain(place)));

@@ -141,11 +141,11 @@ export function inputPane({ onText, onNow, onSwitch }) {
   return {
     element, draw, drawKnown, drawTabs,
     focus: () => text.focus(),
-    offer(capabilities, details) {
+    offer(capabilities) {
       const can = capabilities.revealed !== false;
       finder.input.disabled = !can;
       noReveal.hidden = can;
-      choices.offer({ calibrated: details.calibrated !== false, precision: capabilities.precision !== false });
+      choices.offer(capabilities.precision !== false);
     },
   };
 }

@@ -31,6 +31,7 @@ export function resultsPane({ onKnown, onLearned }) {
     },
     onKnown: (id) => onKnown(current().predicted.labels.find((label) => label.id === id)),
     async explain(id) {
+      if (capabilities.explain === false) return h("p", { class: "note" }, "This model gives no reasons.");
       const document = current();
       const known = document.known.map((label) => label.id);
       const { explanation } = await api.explain(modelName(), {
