@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import ClassVar
 
@@ -38,6 +39,18 @@ class NotFittedError(UsageError):
 
 class UnsupportedError(UsageError):
     """The system does not have the capability that the call needs."""
+
+
+class UnreachablePrecisionError(UsageError):
+    """No threshold keeps the wanted precision; ``best`` is the highest that one keeps."""
+
+    def __init__(self, wanted: float, best: float) -> None:
+        # Rounded down: the value that is named can be had.
+        self.best = math.floor(1000 * best) / 1000
+        super().__init__(
+            f"no threshold keeps a precision of {wanted:g} on the validation documents, with its 95 % lower bound: "
+            f"the highest that can be had is {self.best:g}"
+        )
 
 
 class DataError(LongtailError):

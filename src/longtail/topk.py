@@ -134,8 +134,20 @@ class TopK(Sequence[Answer]):
 
     def above(self, threshold: float) -> TopK:
         """The predictions without those that score below ``threshold``."""
-        keep = self.scores >= threshold
-        return TopK(np.where(keep, self.indices, -1), np.where(keep, self.scores, 0), self.label_ids)
+        return self.where(self.scores >= threshold)
+
+    def where(self, keep: np.ndarray) -> TopK:
+        """The predictions that are kept, bool [n, k]; padding goes to the end of the rows."""
+        keep = keep & (self.indices >= 0)
+        order = np.argsort(~keep, axis=1, kind="stable")
+        keep = np.take_along_axis(keep, order, axis=1)
+        indices = np.take_along_axis(self.indices, order, axis=1)
+        scores = np.take_along_axis(self.scores, order, axis=1)
+        return TopK(np.where(keep, indices, -1), np.where(keep, scores, np.float32(0)), self.label_ids)
+
+    def first(self, k: int) -> TopK:
+        """The k best of each document."""
+        return TopK(self.indices[:, :k], self.scores[:, :k], self.label_ids)
 
     @classmethod
     def stack(cls, parts: Sequence[TopK]) -> TopK:

@@ -9,24 +9,28 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from longtail import config as configuration
+from longtail.data.hold_out import ENOUGH_TO_HOLD_OUT, hold_out
 from longtail.errors import NotFittedError, UnsupportedError, UsageError
 from longtail.run import Run
-from longtail.systems import model_folder, pickling, shown, updates
+from longtail.systems import calibrating, model_folder, pickling, shown, updates
 from longtail.systems.declarations import Capabilities as Capabilities
 from longtail.systems.declarations import SystemConfig as SystemConfig
 from longtail.systems.declarations import TrainingFacts as TrainingFacts
+from longtail.systems.label_choice import LabelChoice, PrecisionBy
 from longtail.systems.revealed import RevealedLike, revealed_matrix, revealed_of, without_revealed
 from longtail.types import Dataset, Documents, DocumentsLike, Edges, LabelSet, TopK
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from longtail.calibration import Calibration
     from longtail.evaluation.insight import Insight
     from longtail.evaluation.report import Report
     from longtail.shortlist.candidate_features import CandidateFeatures, EncodedDocuments
@@ -53,6 +57,7 @@ class System(ABC):
     labels_: LabelSet
     label_counts_: np.ndarray
     facts_: TrainingFacts
+    calibration_: Calibration | None = None
 
     def __init__(self, config: SystemConfig | None = None, **settings: Any) -> None:
         """Take a ready configuration, or settings by name (nested ones as dicts)."""
@@ -66,20 +71,42 @@ class System(ABC):
     # --- learning -----------------------------------------------------------------------------------------
 
     def fit(self, train: Dataset, *, valid: Dataset | None = None, run: Run | None = None) -> Self:
-        """Train on ``train``; ``valid`` (same labels, matched by id) gives metrics and chooses the best epoch."""
+        """Train on ``train``; ``valid`` (same labels, matched by id) calibrates, gives metrics and the best epoch.
+
+        Without ``valid``, some of at least 1,000 training documents are held out in its place.
+        """
         from longtail.text.feature_store import FeatureStore
 
         run = run or Run()
-        self._train(train, valid, run, FeatureStore(train.documents))
-        if valid is not None and len(valid):
-            with run.phase("validate"):
-                report = self.evaluate(valid)
-            self.facts_ = TrainingFacts(self.facts_.documents, self.facts_.fingerprint, report.headline())
+        self._check_training_data(train)
+        rest = train
+        if valid is None and self.holds_out and len(train) >= ENOUGH_TO_HOLD_OUT:
+            rest, valid = hold_out(train, self.config.seed)
+            run.say(f"no validation data: {len(valid):,} training documents are held out")
+        self._train(rest, valid, run, FeatureStore(rest.documents))
+        self.label_counts_ = train.label_counts.astype(np.int64)
+        self.facts_ = TrainingFacts(len(train), train.fingerprint())
+        self._validate(valid, run)
         return self
+
+    def _validate(self, valid: Dataset | None, run: Run) -> None:
+        """Calibrate and measure the trained model on documents that it was not trained on."""
+        if valid is None or not len(valid):
+            return
+        valid = valid.relabelled(self.labels_.extended(valid.labels.ids))
+        self._calibrate(valid, run)
+        with run.phase("validate"):
+            report = self.evaluate(valid)
+        self.facts_ = replace(self.facts_, metrics=report.headline())
+
+    def _calibrate(self, valid: Dataset, run: Run) -> None:
+        """Fit ``calibration_``."""
+        self.calibration_ = calibrating.calibrate(self, valid, run)
 
     def _train(self, train: Dataset, valid: Dataset | None, run: Run, store: FeatureStore) -> None:
         """Check and train, without an evaluation: all that a member of an ensemble needs."""
         self._check_training_data(train)
+        self.calibration_ = None
         if valid is not None:
             valid = valid.relabelled(train.labels.extended(valid.labels.ids))
         self._fit(train, valid, run, store)
@@ -104,6 +131,11 @@ class System(ABC):
             raise UsageError(f"no document has any text in its fields {', '.join(self.config.fields)}")
         if not (np.isfinite(train.Y.data) & (train.Y.data >= 0)).all():
             raise UsageError("the label matrix has values that are negative or not finite")
+
+    @property
+    def holds_out(self) -> bool:
+        """Whether some training documents are held out where there are no validation documents."""
+        return self.config.calibrate != "none"
 
     @property
     def needs_text(self) -> bool:
@@ -149,12 +181,20 @@ class System(ABC):
 
     # --- predicting ---------------------------------------------------------------------------------------
 
+    @property
+    def calibrated_(self) -> bool:
+        """Whether scores are calibrated probabilities."""
+        return self.calibration_ is not None
+
     def predict(
         self,
         documents: DocumentsLike,
         k: int = 5,
         *,
         threshold: float | None = None,
+        precision: float | None = None,
+        max_f1: bool = False,
+        precision_by: PrecisionBy = "all",
         revealed: RevealedLike | None = None,
         edges: Edges | None = None,
     ) -> TopK:
@@ -164,18 +204,48 @@ class System(ABC):
             documents: what to tag; a Dataset brings its ``revealed`` labels and ``edges`` with it.
             k: how many labels a document gets at most.
             threshold: labels of a lower score are left out.
+            precision: labels are left out so that this share of the others is right, as counted on the validation
+                documents (with a 95 % lower bound).
+            max_f1: a document gets as many labels as have the highest expected F1.
+            precision_by: ``frequency`` keeps the precision in every frequency bin of labels, not only over all.
             revealed: labels known already, which are not given again: lists of label ids, or a matrix
                 [documents, labels of the model].
             edges: links of the documents to those of training or to labels, for a system that uses them.
         """
-        if threshold is not None:
-            _check_threshold(threshold)
+        choice = LabelChoice(threshold, precision, max_f1, precision_by)
+        self._check_fitted()
+        _check_k(k)
+        choice.check(self)
         parts = [
-            self._predict_unknown(some, k, known, links)
-            for some, known, links in self._batches(documents, k, revealed, edges)
+            choice.of(self._with_probabilities(answer), k, self)
+            for answer in self._raw_answers(documents, choice.width(k), revealed, edges)
         ]
-        best = (TopK.stack(parts) if parts else TopK.empty(0, k)).named(self.labels_.ids)
-        return best if threshold is None else best.above(threshold)
+        return (TopK.stack(parts) if parts else TopK.empty(0, k)).named(self.labels_.ids)
+
+    def _raw_answers(
+        self,
+        documents: DocumentsLike,
+        k: int,
+        revealed: RevealedLike | None = None,
+        edges: Edges | None = None,
+    ) -> Iterator[TopK]:
+        """The k best labels with the system's own scores, batch by batch."""
+        for some, known, links in self._batches(documents, k, revealed, edges):
+            yield self._predict_unknown(some, k, known, links)
+
+    def _with_probabilities(self, best: TopK) -> TopK:
+        """The answers with probabilities in place of the system's own scores, if it has a calibration."""
+        if self.calibration_ is None:
+            return best
+        found = self.calibration_.probabilities(best.indices, best.scores, self.label_counts_)
+        return TopK(best.indices, found, best.label_ids)
+
+    def _unseen_answers(self, valid: Dataset) -> TopK:
+        """The best labels of validation documents, with scores as those of documents that no part was fitted on."""
+        from longtail.calibration.calibration import DEPTH
+
+        width = DEPTH + calibrating.most_unscored(valid)
+        return TopK.stack(list(self._raw_answers(valid, width)))
 
     def _predict_unknown(
         self, documents: Documents, k: int, revealed: csr_array | None, edges: Edges | None
@@ -371,13 +441,6 @@ class System(ABC):
 def _check_k(k: object) -> None:
     if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
         raise UsageError(f"k must be a whole number of at least 1, not {k!r}")
-
-
-def _check_threshold(threshold: object) -> None:
-    if isinstance(threshold, bool) or not isinstance(threshold, (int, float, np.number)):
-        raise UsageError(f"threshold must be a number, not {threshold!r}")
-    if threshold != threshold:
-        raise UsageError("threshold must be a number, not nan")
 
 
 def _most(revealed: csr_array | None) -> int:

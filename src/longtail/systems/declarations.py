@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from longtail.errors import ConfigError
 from longtail.types import FIELDS
@@ -47,6 +47,9 @@ class SystemConfig:
     """Which fields make a document's text: title, text or both."""
     seed: int = 0
     """Same data, same settings, same seed: same model."""
+    calibrate: Literal["auto", "isotonic", "platt", "none"] = "auto"
+    """How scores become probabilities, by validation documents or held-out training documents; auto: isotonic
+    regression, or Platt scaling with few documents; none: scores stay those of the system, nothing is held out."""
 
     def __post_init__(self) -> None:
         if not self.fields or len(set(self.fields)) < len(self.fields) or not set(self.fields) <= set(FIELDS):

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 FORMAT = 2
 """The format this version writes."""
 
+CALIBRATION = "calibration"
+"""The folder of the calibration; a model without one has the system's own scores."""
+
 READS_FORMAT_1 = frozenset({"linear", "dummy"})
 """Systems whose models of format 1 are still read."""
 
@@ -51,6 +54,9 @@ def save(system: System, path: str | Path, *, force: bool) -> None:
         storage.write_jsonl(folder / "labels.jsonl", _label_records(system.labels_))
         storage.write_arrays(folder / "label_counts.safetensors", {"counts": system.label_counts_})
         system._save_parts(folder, FeatureWriter(folder))
+        if system.calibration_ is not None:
+            (folder / CALIBRATION).mkdir()
+            system.calibration_.save(folder / CALIBRATION)
         (folder / "README.md").write_text(model_card(system), encoding="utf-8")
 
 
@@ -73,6 +79,10 @@ def load(path: str | Path, expected: type[System] | None = None) -> System:
             data["documents"], data["fingerprint"], description["metrics"], description.get("reading", {})
         )
         system._load_parts(folder, FeatureReader(folder))
+        if (calibration := folder.sub(CALIBRATION)) is not None:
+            from longtail.calibration import Calibration
+
+            system.calibration_ = Calibration.load(calibration)
     except ConfigError as error:
         raise ModelVersionError(f"{path} has settings that this version does not take: {error}") from None
     except (ModelError, MissingPackageError, MemoryError):

@@ -13,7 +13,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from longtail.config import from_dict, merge
-from longtail.data.hold_out import ENOUGH_TO_HOLD_OUT, hold_out
 from longtail.errors import ModelIntegrityError, UnsupportedError, UsageError
 from longtail.evaluation.insight import Insight
 from longtail.run import Run
@@ -61,14 +60,16 @@ class Ensemble(System):
 
     # --- training -----------------------------------------------------------------------------------------
 
+    @property
+    def holds_out(self) -> bool:
+        """The re-ranker is fitted on documents that no member was trained on."""
+        return True
+
     def _check_training_data(self, train: Dataset) -> None:
         members.check_training_data(members.create_members(self.config), train)
 
     def _fit(self, train: Dataset, valid: Dataset | None, run: Run, store: FeatureStore) -> None:
         checkpoints = open_for(run, fingerprint(train, valid, self.config))
-        if valid is None and len(train) >= ENOUGH_TO_HOLD_OUT:
-            train, valid = hold_out(train, self.config.seed)
-            run.say(f"no validation data: {len(valid):,} training documents are held out for the re-ranker")
         created = members.create_members(self.config)
         members.train_members(created, train, valid, run, checkpoints)
         self._use(created)
@@ -113,9 +114,7 @@ class Ensemble(System):
         valid = valid.relabelled(first.labels_.extended(valid.labels.ids))
         run = run or Run()
         ensemble._fit_rerankers(valid, run)
-        with run.phase("validate"):
-            report = ensemble.evaluate(valid)
-        ensemble.facts_ = TrainingFacts(first.facts_.documents, first.facts_.fingerprint, report.headline())
+        ensemble._validate(valid, run)
         return ensemble
 
     # --- predicting ---------------------------------------------------------------------------------------

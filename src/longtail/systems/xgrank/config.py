@@ -203,9 +203,6 @@ class XgrankConfig(SystemConfig):
     combine: Literal["auto", "zscore", "softmax"] = "auto"
     """How the scores of several models are normalised per document before they are averaged; auto: the better one
     on validation data, softmax without them."""
-    calibrate: Literal["none", "platt", "isotonic"] = "platt"
-    """How margins become probabilities: a curve fitted on validation data; none, or without validation data: the
-    logistic function."""
     text: TextConfig = field(default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True))
     """TF-IDF features that labels are clustered by."""
     head_rate: float = 10.0

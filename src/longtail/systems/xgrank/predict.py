@@ -19,8 +19,8 @@ import numpy as np
 
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.shortlist.candidates import Candidates, union_of
-from longtail.systems.xgrank.calibration import Calibrator
 from longtail.systems.xgrank.config import Combine
+from longtail.systems.xgrank.margin_curve import MarginCurve
 from longtail.systems.xgrank.ranking_model import NOT_RETRIEVED, DocumentVectors, RankingModel
 from longtail.text.feature_store import FeatureStore
 
@@ -37,14 +37,14 @@ class Predictor:
     Attributes:
         models: all with clusters, or all without.
         combine: how scores are normalised.
-        calibrator: from margins to probabilities.
+        curve: from margins to scores.
         beam: clusters per document and model whose labels are ranked.
         nearest: labels of highest score that are ranked besides.
     """
 
     models: Sequence[RankingModel]
     combine: Combine
-    calibrator: Calibrator
+    curve: MarginCurve
     beam: int
     nearest: int
 
@@ -111,9 +111,9 @@ class EncodedTexts(EncodedDocuments):
             self.own, self.norms = self._rank_beam()
 
     def shortlist(self, size: int) -> Candidates:
-        """The ``size`` best labels of the best clusters with their probabilities."""
+        """The ``size`` best labels of the best clusters with scores between 0 and 1."""
         own = self.own if self.clusters or size <= DEPTH else self._rank_all(size)[0]
-        return own.with_scores(self.predictor.calibrator(own.scores)).best(size)
+        return own.with_scores(self.predictor.curve(own.scores)).best(size)
 
     def features(self, candidates: Candidates) -> np.ndarray:
         """Margin, and the score of the label's cluster below that of the best cluster, the mean over models.

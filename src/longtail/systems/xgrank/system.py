@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from longtail.training.encoder_comparison import Comparison
 
 
+CURVE_FILE = "calibration.safetensors"
+"""Model folders of earlier versions have one."""
+
+
 class Xgrank(System):
     """A pre-trained encoder with a group-wise ranking loss: for texts whose meaning is not in single words."""
 
@@ -75,13 +79,14 @@ class Xgrank(System):
         predictor = self.predictor_
         for number, model in enumerate(predictor.models):
             model.save(folder / f"model-{number}")
-        predictor.calibrator.save(folder / "calibration.safetensors")
+        if not predictor.curve.is_logistic:
+            predictor.curve.save(folder / CURVE_FILE)
         facts = {"models": len(predictor.models), "combine": predictor.combine, "recall": self.recall_}
         write_json(folder / "xgrank.json", facts)
 
     def _load_parts(self, folder: VerifiedFolder, features: FeatureReader) -> None:
         with needs_torch("a model of 'xgrank'", "encoders"):
-            from longtail.systems.xgrank.calibration import Calibrator
+            from longtail.systems.xgrank.margin_curve import MarginCurve
             from longtail.systems.xgrank.predict import Predictor
             from longtail.systems.xgrank.ranking_model import RankingModel
 
@@ -100,8 +105,10 @@ class Xgrank(System):
         ]
         if len({model.clusters is None for model in models}) > 1:
             raise ModelIntegrityError(f"{folder.root}: some models have clusters, others have none")
-        calibrator = Calibrator.load(folder.path("calibration.safetensors"))
+        curve = MarginCurve.logistic()
+        if CURVE_FILE in folder.files:
+            curve = MarginCurve.load(folder.path(CURVE_FILE))
         self.predictor_ = Predictor(
-            models, combine, calibrator, self.config.clusters.beam, self.config.clusters.nearest
+            models, combine, curve, self.config.clusters.beam, self.config.clusters.nearest
         )
         self.recall_ = recall

@@ -12,8 +12,6 @@ from longtail.blocks.pooled_cls import PooledCls
 from longtail.blocks.transformer import Transformer
 from longtail.cluster.label_clusters import label_clusters
 from longtail.run import Run
-from longtail.shortlist.candidates import Candidates
-from longtail.systems.xgrank.calibration import Calibrator
 from longtail.systems.xgrank.config import Combine, XgrankConfig
 from longtail.systems.xgrank.label_vectors import (
     LabelVectors,
@@ -21,6 +19,7 @@ from longtail.systems.xgrank.label_vectors import (
     identity_weights,
     inverse_document_frequency,
 )
+from longtail.systems.xgrank.margin_curve import MarginCurve
 from longtail.systems.xgrank.model import Corpus, Network, XgrankTask
 from longtail.systems.xgrank.predict import EncodedTexts, Predictor
 from longtail.systems.xgrank.ranking_model import (
@@ -51,8 +50,8 @@ from longtail.types import Dataset
 
 PER_EPOCH = 1500
 """Validation documents that the encoder reads after an epoch, at most."""
-CALIBRATED_ON = 3000
-"""Validation documents that scores are calibrated on, at most."""
+COMBINED_ON = 3000
+"""Validation documents that the combination of models is chosen on, at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +100,7 @@ class Trained:
 def train(
     train: Dataset, valid: Dataset | None, config: XgrankConfig, run: Run, store: FeatureStore
 ) -> Trained:
-    """Train one model per encoder and clustering, end to end; combine and calibrate them on validation data."""
+    """Train one model per encoder and clustering, end to end; combine them by validation data."""
     if valid is not None and not len(valid):
         valid = None
     checkpoints = open_for(run, fingerprint(train, valid, config))
@@ -112,16 +111,15 @@ def train(
     models = [train_model(context, number, name, valid) for number, name in enumerate(names)]
     combine: Combine = "softmax" if config.combine == "auto" else config.combine
     predictor = Predictor(
-        models, combine, Calibrator.logistic(), config.clusters.beam, config.clusters.nearest
+        models, combine, MarginCurve.logistic(), config.clusters.beam, config.clusters.nearest
     )
     if valid is None:
         return Trained(predictor, {})
-    with run.phase("calibration"), torch_threads():
-        validation, texts = context.sample(valid, CALIBRATED_ON)
+    with run.phase("combination"), torch_threads():
+        validation, texts = context.sample(valid, COMBINED_ON)
         vectors = predictor.encode(texts)
         if config.combine == "auto" and len(models) > 1:
             predictor = with_best_combination(predictor, vectors, validation, run)
-        predictor = calibrated(predictor, vectors, validation, config)
         return Trained(predictor, recall_curve(models, vectors, validation.Y))
 
 
@@ -247,21 +245,3 @@ def with_best_combination(
     best = max(kinds, key=lambda kind: found[kind])
     run.say(f"combination of the models: {best} (overall on validation documents: {found[best]:.2f})")
     return replace(predictor, combine=best)
-
-
-def calibrated(
-    predictor: Predictor, vectors: list[DocumentVectors], validation: ValidationSet, config: XgrankConfig
-) -> Predictor:
-    """Fit the curve from margins to probabilities on the system's own shortlist."""
-    ranked = EncodedTexts(predictor, vectors).own
-    positive = is_in(ranked, validation.Y)
-    scored = np.ones(len(positive), bool)
-    if validation.unscored is not None:
-        scored = ~is_in(ranked, validation.unscored)
-    calibrator = Calibrator.fit(ranked.scores[scored], positive[scored], config.calibrate)
-    return replace(predictor, calibrator=calibrator)
-
-
-def is_in(candidates: Candidates, pairs: csr_array) -> np.ndarray:
-    """Which candidates are among these pairs of documents and labels, bool [entries]."""
-    return np.asarray(candidates.scores_in(Candidates.from_csr(pairs.astype(np.float32)), 0.0) > 0)

@@ -1,0 +1,49 @@
+"""Fits the calibration of a trained model on documents that it was not trained on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from longtail.types import Dataset, TopK
+
+if TYPE_CHECKING:
+    from longtail.calibration import Calibration
+    from longtail.run import Run
+    from longtail.systems.base import System
+
+MOST_DOCUMENTS = 10_000
+"""Documents that a calibration is fitted on at most."""
+
+
+def calibrate(system: System, valid: Dataset | None, run: Run) -> Calibration | None:
+    """The calibration of a trained model; None if it is not wanted or there are too few documents."""
+    if system.config.calibrate == "none" or valid is None or not len(valid):
+        return None
+    if len(valid) > MOST_DOCUMENTS:
+        rng = np.random.default_rng(system.config.seed)
+        valid = valid.take(np.sort(rng.choice(len(valid), MOST_DOCUMENTS, replace=False)))
+    with run.phase("calibration"):
+        found = fitted(system, system._unseen_answers(valid), valid)
+    if found is None:
+        run.say(f"scores are not calibrated: {len(valid):,} validation documents have too few right labels")
+    return found
+
+
+def fitted(system: System, best: TopK, valid: Dataset) -> Calibration | None:
+    """From raw scores of the best labels; pairs that are not scored do not count."""
+    from longtail.calibration.calibration import DEPTH, Calibration
+    from longtail.evaluation.measures import Case
+
+    method = system.config.calibrate
+    if method == "none":
+        return None
+    case = Case.of(best.indices, best.scores, valid.Y, [valid.unscored])
+    labels, scores, right = (part[:, :DEPTH] for part in (case.labels, case.scores, case.hit))
+    return Calibration.fit(labels, scores, right, case.sizes, system.label_counts_, method)
+
+
+def most_unscored(data: Dataset) -> int:
+    """The most pairs of one document that are not scored."""
+    return 0 if data.unscored is None else int(np.diff(data.unscored.indptr).max(initial=0))
