@@ -43,7 +43,7 @@ export function inputPane({ onText, onNow, onSwitch }) {
       onNow();
     },
   });
-  const noReveal = h("p", { class: "note", hidden: true }, "This model does not use known labels: they change nothing in its answer.");
+  const noReveal = h("p", { class: "note", hidden: true }, "Known labels: this model does not use them.");
   const choices = choiceControls(onNow);
 
   async function open(files) {
@@ -143,7 +143,8 @@ export function inputPane({ onText, onNow, onSwitch }) {
     focus: () => text.focus(),
     offer(capabilities) {
       const can = capabilities.revealed !== false;
-      finder.input.disabled = !can;
+      finder.element.hidden = !can;
+      known.hidden = !can;
       noReveal.hidden = can;
       choices.offer(capabilities.precision !== false);
     },
