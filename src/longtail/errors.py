@@ -103,3 +103,13 @@ class MissingPackageError(LongtailError):
     def __init__(self, package: str, *, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs the package '{package}': pip install 'longtail[{extra}]'")
         self.package = package
+
+
+class ServiceError(LongtailError):
+    """The web service refused a request or does not answer; ``status`` is its HTTP status, None without answer."""
+
+    http_status = 502
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status

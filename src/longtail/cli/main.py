@@ -29,6 +29,7 @@ READER_GONE = 141
 COMMANDS = {
     "train": "Train a model on tagged documents, or on label texts alone.",
     "predict": "Tag documents with a model.",
+    "explain": "Show why a model gives a text its labels.",
     "evaluate": "Evaluate a model on tagged documents, also by label frequency.",
     "serve": "Serve models over HTTP, with a page to try them.",
     "combine": "Combine trained models into an ensemble.",

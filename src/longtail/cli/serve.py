@@ -2,18 +2,54 @@
 
 from __future__ import annotations
 
+import ipaddress
 import logging
+import os
 import sys
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, TypeVar
 
 import click
 
 from longtail.cli import options
 from longtail.cli.session import current, verbosity
-from longtail.errors import MissingPackageError
+from longtail.errors import MissingPackageError, UsageError
+from longtail.serving.limits import Limits
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+TOKEN = "LONGTAIL_ADMIN_TOKEN"
+"""The environment variable with the admin token."""
+
+LIMITS = {
+    "body_bytes": ("--max-body", "Bytes of a request body."),
+    "documents": ("--max-documents", "Documents of a request."),
+    "characters": ("--max-characters", "Characters of a document."),
+    "k": ("--max-k", "Labels per document."),
+    "batch": ("--batch", "Documents that are tagged in one go."),
+    "queue": ("--queue", "Documents that may wait for a model; more are answered with status 429."),
+    "requests": ("--max-requests", "Requests that may be under way at the same time."),
+    "seconds": ("--timeout", "Seconds until a request is given up."),
+    "drain_seconds": ("--drain", "Seconds that requests have left after SIGTERM."),
+}
+"""The option of each of the ``Limits``, and its help."""
+
+
+def limit_options(command: F) -> F:
+    """Add an option for each limit."""
+    for field in reversed(fields(Limits)):
+        option, text = LIMITS[field.name]
+        values = click.FloatRange(min=0, min_open=True) if field.type == "float" else click.IntRange(min=1)
+        add = click.option(
+            option, field.name, type=values, default=field.default, show_default=True, help=text
+        )
+        command = add(command)
+    return command
 
 
 @click.command()
-@click.argument("models", metavar="MODEL [NAME=MODEL ...]", nargs=-1, required=True)
+@click.argument("models", metavar="MODEL [NAME=MODEL ...]", nargs=-1)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
 @click.option(
     "--port",
@@ -22,35 +58,73 @@ from longtail.errors import MissingPackageError
     type=click.IntRange(0, 65535),
     help="The port to listen at; 0: any free one.",
 )
+@click.option("--api-keys", metavar="FILE", type=click.Path(), help="Answer only to the keys of this file.")
+@click.option("--add-api-key", metavar="NAME", help="Add a key to the file of --api-keys, print it, and end.")
+@click.option(
+    "--admin-token-file",
+    metavar="FILE",
+    type=click.Path(),
+    help=f"The token of /admin/reload.  [default: the environment's {TOKEN}; without one there is no such route]",
+)
 @click.option("--log-texts", is_flag=True, help="Write the documents of requests to the log.")
+@limit_options
 @options.jobs
 @verbosity
-def command(models: tuple[str, ...], host: str, port: int, log_texts: bool, jobs: int | None) -> None:
+def command(
+    models: tuple[str, ...],
+    host: str,
+    port: int,
+    api_keys: str | None,
+    add_api_key: str | None,
+    admin_token_file: str | None,
+    log_texts: bool,
+    jobs: int | None,
+    **limits: Any,
+) -> None:
     """Serve models over HTTP: a page at /, the API below /v1, its description at /docs.
 
     The first model is the default. SIGHUP loads models that changed, SIGTERM answers what was asked and ends.
     """
     try:
-        from longtail.serving import server
+        from longtail.serving import admin, server
+        from longtail.serving.api_keys import ApiKeys, add_key
         from longtail.serving.app import create_app
+        from longtail.serving.registry import Registry, named_paths
+        from longtail.serving.service import Service
     except ModuleNotFoundError as error:
         package = (error.name or "fastapi").partition(".")[0]
         raise MissingPackageError(package, extra="serve", purpose="longtail serve") from None
-    from longtail.serving.registry import Registry, named_paths
-    from longtail.serving.service import Service
 
     session = current()
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=logging.WARNING if session.quiet else logging.INFO,
-        format="%(asctime)s %(message)s",
-    )
+    if add_api_key is not None:
+        if api_keys is None:
+            raise UsageError("--add-api-key needs the file: --api-keys FILE")
+        click.echo(add_key(api_keys, add_api_key))
+        return
+    if not models:
+        raise UsageError("name a model to serve: longtail serve MODEL")
+    bounds = Limits(**limits)
     paths = named_paths(models)
+    keys = None if api_keys is None else ApiKeys(api_keys)
+    token = admin.read_token(admin_token_file, os.environ.get(TOKEN))
+    _log_to_stderr(session.quiet)
     bound = server.bound_socket(host, port)
     registry = Registry(paths, jobs=jobs)
-    service = Service(registry, jobs=jobs, log_texts=log_texts)
+    service = Service(registry, bounds, jobs=jobs, log_texts=log_texts)
     for served in registry.models.values():
         session.say(f"{served.name}: {served.path}, version {served.version}")
+    if keys is None and not _is_local(bound.getsockname()[0]):
+        session.say("warning: everybody who can reach this address can use the service: see --api-keys")
     session.written = True
     session.say(f"serving at {server.url_of(bound)}")
-    server.run(create_app(service), service, bound)
+    server.run(create_app(service, api_keys=keys, admin_token=token), service, bound)
+
+
+def _is_local(address: str) -> bool:
+    return ipaddress.ip_address(address).is_loopback
+
+
+def _log_to_stderr(quiet: bool) -> None:
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.WARNING if quiet else logging.INFO, format="%(asctime)s %(message)s"
+    )

@@ -7,12 +7,14 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 from fastapi import FastAPI
-from fastapi.responses import FileResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 import longtail
-from longtail.serving import health, problems, v1
+from longtail.serving import admin, annif, health, problems, v1
+from longtail.serving.api_keys import ApiKeys, KeyRequired
+from longtail.serving.docs_page import docs_page
 from longtail.serving.metrics import Measured
 from longtail.serving.request_limits import RequestLimits
 from longtail.serving.security_headers import SecurityHeaders
@@ -21,8 +23,10 @@ from longtail.serving.service import Service
 STATIC = Path(__file__).parent / "static"
 
 
-def create_app(service: Service) -> ASGIApp:
-    """The app of a service."""
+def create_app(
+    service: Service, *, api_keys: ApiKeys | None = None, admin_token: str | None = None
+) -> ASGIApp:
+    """The app of a service; with keys the API asks for one, with a token there are routes of administration."""
     app = FastAPI(
         title="longtail",
         version=longtail.__version__,
@@ -34,7 +38,14 @@ def create_app(service: Service) -> ASGIApp:
     )
     problems.install(app)
     app.include_router(v1.router(service))
+    app.include_router(annif.router(service))
     app.include_router(health.router(service))
+    if admin_token is not None:
+        app.include_router(admin.router(service, admin_token))
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> Response:
+        return HTMLResponse(docs_page(app.openapi()))
 
     @app.get("/", include_in_schema=False)
     async def page() -> Response:
@@ -42,6 +53,9 @@ def create_app(service: Service) -> ASGIApp:
 
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     layered: ASGIApp = RequestLimits(app, service.limits)
+    if api_keys is not None:
+        service.on_reload(api_keys.reload)
+        layered = KeyRequired(layered, api_keys)
     layered = Measured(layered, service.metrics)
     layered = problems.NoErrorEscapes(layered)
     return SecurityHeaders(layered)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from longtail import threads
-from longtail.serving.problems import Problem
+from longtail.serving.problem import Problem
 
 P = TypeVar("P")
 R = TypeVar("R")

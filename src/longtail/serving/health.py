@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from longtail.serving.json_body import JsonResponse
-from longtail.serving.problems import Problem
+from longtail.serving.problem import Problem
 from longtail.serving.service import Service
 
 

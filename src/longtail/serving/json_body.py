@@ -9,7 +9,7 @@ import orjson
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
-from longtail.serving.problems import Problem
+from longtail.serving.problem import Problem
 
 
 class JsonRequest(Request):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 from longtail.errors import UsageError
-from longtail.serving.problems import Problem
-from longtail.serving.schemas import DocumentIn
+from longtail.serving.problem import Problem
+
+if TYPE_CHECKING:
+    from longtail.serving.schemas import DocumentIn
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

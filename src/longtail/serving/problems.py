@@ -16,20 +16,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from longtail.errors import LongtailError
+from longtail.serving.problem import Problem
 
 MEDIA_TYPE = "application/problem+json"
 SHOWN_ERRORS = 5
 """Faults of a request body that one answer names at most."""
 
 log = logging.getLogger("longtail.serving")
-
-
-class Problem(LongtailError):
-    """An error with a status of its own."""
-
-    def __init__(self, status: int, detail: str, *, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(detail)
-        self.status, self.headers = status, dict(headers or {})
 
 
 class ProblemResponse(Response):

@@ -19,7 +19,7 @@ from longtail import config as configuration
 from longtail import threads
 from longtail.errors import BusyError, ModelError, UsageError
 from longtail.serving.label_search import LabelSearch
-from longtail.serving.problems import Problem
+from longtail.serving.problem import Problem
 from longtail.storage.manifest import MANIFEST
 from longtail.systems.base import System
 

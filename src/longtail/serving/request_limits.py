@@ -7,7 +7,8 @@ import asyncio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from longtail.serving.limits import Limits
-from longtail.serving.problems import Problem, ProblemResponse
+from longtail.serving.problem import Problem
+from longtail.serving.problems import ProblemResponse
 
 UNLIMITED = ("/health/", "/metrics")
 """Paths that are answered also when there are too many requests."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
@@ -14,7 +14,7 @@ from longtail.serving.batching import Batcher
 from longtail.serving.limits import Limits
 from longtail.serving.metrics import Metrics
 from longtail.serving.predicting import Choice, Labels, Why, Work, explain, tag
-from longtail.serving.problems import Problem
+from longtail.serving.problem import Problem
 from longtail.serving.registry import Registry, Served
 from longtail.serving.schemas import DocumentIn, FeedbackIn
 
@@ -45,6 +45,7 @@ class Service:
         self.registry, self.limits, self.feedback = registry, limits or Limits(), feedback
         self.metrics = Metrics()
         self.draining = False
+        self._reloaded: list[Callable[[], None]] = []
         self._log_texts = log_texts
         bounds = self.limits
         self._tagging: dict[str, Batcher[Work, list[Labels]]] = {
@@ -123,9 +124,15 @@ class Service:
                 headers={"Retry-After": "1"},
             ) from None
 
+    def on_reload(self, call: Callable[[], None]) -> None:
+        """Have something else read again with the models, before they are exchanged."""
+        self._reloaded.append(call)
+
     def reload(self) -> dict[str, str]:
         """Exchange models that changed on disk; returns all versions by name."""
         try:
+            for call in self._reloaded:
+                call()
             versions = self.registry.reload()
         except Exception:
             self.metrics.reloads.labels("failed").inc()

@@ -11,7 +11,7 @@ from longtail.serving import schemas
 from longtail.serving.json_body import JsonResponse, JsonRoute
 from longtail.serving.label_page import SHOWN, known_facts
 from longtail.serving.predicting import Choice
-from longtail.serving.problems import Problem
+from longtail.serving.problem import Problem
 from longtail.serving.registry import Served
 from longtail.serving.schemas import DocumentIn
 from longtail.serving.service import Service

@@ -23,6 +23,7 @@ from longtail.systems import calibrating, model_folder, pickling, shown, updates
 from longtail.systems.declarations import Capabilities as Capabilities
 from longtail.systems.declarations import SystemConfig as SystemConfig
 from longtail.systems.declarations import TrainingFacts as TrainingFacts
+from longtail.systems.explaining import explained
 from longtail.systems.label_choice import LabelChoice, PrecisionBy
 from longtail.systems.revealed import RevealedLike, revealed_matrix, revealed_of, without_revealed
 from longtail.types import Dataset, Documents, DocumentsLike, Edges, LabelSet, TopK
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from longtail.calibration import Calibration
     from longtail.evaluation.insight import Insight
     from longtail.evaluation.report import Report
+    from longtail.explain import Asked, Explanation, LabelExplanation
     from longtail.shortlist.candidate_features import CandidateFeatures, EncodedDocuments
     from longtail.storage import VerifiedFolder
     from longtail.text.feature_store import FeatureStore
@@ -49,7 +51,7 @@ class System(ABC):
     name: ClassVar[str]
     capabilities: ClassVar[Capabilities] = Capabilities()
     candidate_features: ClassVar[tuple[str, ...]]
-    """Names of the feature columns that the system has for any candidate."""
+    """Names of the feature columns that the system has for any candidate; the first one rises with the score."""
     typical_ms: ClassVar[float] = 1.0
     """Milliseconds that a document typically takes in a batch: which member of an ensemble is dropped first."""
     Config: ClassVar[type[SystemConfig]] = SystemConfig
@@ -346,6 +348,26 @@ class System(ABC):
         report = self.evaluate(test, tags, text=text, labels=labels, k=(k,))
         return report.metrics[f"nDCG@{k}"]["value"] / 100
 
+    def explain(
+        self,
+        document: DocumentsLike,
+        label: str | Sequence[str] | None = None,
+        *,
+        k: int = 3,
+        revealed: RevealedLike | None = None,
+        edges: Edges | None = None,
+    ) -> Explanation:
+        """Why labels have their scores: words that raised and lowered them, and what else the system can say.
+
+        Args:
+            document: one text or Document.
+            label: a label id, or several; None: the k best labels.
+            k: how many labels are explained if none is named.
+            revealed: labels known already, as in ``predict``.
+            edges: links of the document, as in ``predict``.
+        """
+        return explained(self, document, label, k=k, revealed=revealed, edges=edges)
+
     def export_encoders(self) -> list[Comparison]:
         """Have the pre-trained encoders of the model run in ONNX Runtime from now on, saved models included.
 
@@ -428,6 +450,12 @@ class System(ABC):
             revealed: [documents, labels] with ones, for systems with ``revealed_labels``; they may be answers.
             edges: all links that came with the documents, for systems with ``auxiliary_edges``.
         """
+
+    def _explain(self, asked: Asked) -> list[LabelExplanation]:
+        """Explain the labels asked for, in their order; by default by occlusion, which works with every system."""
+        from longtail.explain.occlusion import by_occlusion
+
+        return by_occlusion(asked)
 
     @abstractmethod
     def _save_parts(self, folder: Path, features: FeatureWriter) -> None:
