@@ -3,7 +3,7 @@
 import { api, isAbort } from "./api.js";
 import { choiceFields } from "./choice.js";
 import { plural } from "./format.js";
-import { modelName } from "./session.js";
+import { asDocument, modelName } from "./session.js";
 import { documentOf } from "./tables.js";
 
 const MOST_DOCUMENTS = 64;
@@ -23,7 +23,9 @@ export function createJob(table, onChange) {
       onChange();
       try {
         while (job.labels.length < table.rows.length) {
-          const documents = nextDocuments(table, job.labels.length);
+          const documents = await Promise.all(nextDocuments(table, job.labels.length).map(async ({ id, text }) => ({
+            id, ...(await asDocument(text, job.model)),
+          })));
           const { predictions } = await api.predict(job.model, { documents, ...fields }, {
             signal: asked.signal,
             onWait(seconds) { job.waiting = seconds; onChange(); },

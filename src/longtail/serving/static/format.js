@@ -28,9 +28,10 @@ export function signed(value) {
   return value < 0 ? `−${text}` : `+${text}`;
 }
 
-/** Seconds as "12 s", "3 min 5 s", "1 h 4 min". */
+/** Seconds as "1.5 s", "12 s", "3 min 5 s", "1 h 4 min". */
 export function duration(seconds) {
   const whole = Math.max(0, Math.round(seconds));
+  if (seconds < 9.95) return `${Math.max(0, seconds).toFixed(1)} s`;
   if (whole < 60) return `${whole} s`;
   if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;

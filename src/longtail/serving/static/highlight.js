@@ -16,11 +16,14 @@ export function pieces(text, words) {
   });
 }
 
+/** Below this share of the strongest weight a word is not marked: it says nothing. */
+const FAINT = 0.04;
+
 /** The text as a paragraph with marks; the strongest word has the full colour. */
 export function highlighted(text, words) {
   const parts = pieces(text, words);
   const strongest = Math.max(...parts.map((part) => Math.abs(part.weight)), Number.MIN_VALUE);
-  return h("p", { class: "highlighted" }, parts.map((part) => part.weight === 0 ? part.text : h("mark", {
+  return h("p", { class: "highlighted" }, parts.map((part) => Math.abs(part.weight) < FAINT * strongest ? part.text : h("mark", {
     class: part.weight > 0 ? "raised" : "lowered",
     vars: { "--strength": `${Math.round(14 + 50 * Math.abs(part.weight) / strongest)}%` },
     title: signed(part.weight),

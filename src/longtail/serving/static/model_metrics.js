@@ -6,11 +6,18 @@ import { frequencyCurve, groupedBars, reliability } from "./plots.js";
 /** The headline metrics with their intervals. */
 export function metricTiles(metrics) {
   const found = Object.entries(metrics?.headline ?? metrics ?? {}).filter(([, metric]) => Number.isFinite(metric?.value));
+  found.sort(([a], [b]) => place(a) - place(b));
   if (!found.length) return h("p", { class: "note" }, "The model was not measured: its data had no validation part.");
   return h("dl", { class: "tiles metrics" }, found.map(([name, metric]) => h("div", { class: "tile" },
     h("dt", {}, name),
     h("dd", { class: "big" }, metric.value.toFixed(1)),
     Number.isFinite(metric.low) && h("dd", { class: "range" }, `${metric.low.toFixed(1)} to ${metric.high.toFixed(1)}`))));
+}
+
+/** Precision, nDCG, propensity-scored precision, recall; the rest behind them. */
+function place(name) {
+  const at = ["P", "nDCG", "PSP", "R"].indexOf(name.split("@")[0]);
+  return (at < 0 ? 9 : at) * 1000 + Number.parseInt(name.split("@")[1] ?? "0", 10);
 }
 
 /** Plots of one or more models: {name, metrics}. */

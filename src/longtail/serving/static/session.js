@@ -43,6 +43,12 @@ export function modelDetails(name = chosen) {
   return details.get(name);
 }
 
+/** A text as a document of a request: a model that reads titles only gets it as the title. */
+export async function asDocument(text, name = chosen) {
+  const { config = {} } = await modelDetails(name);
+  return config.fields && !config.fields.includes("text") ? { title: text } : { text };
+}
+
 /** What a model can do; a capability that the service does not name is taken as there. */
 export async function can(capability, name = chosen) {
   const { capabilities = {} } = await modelDetails(name);

@@ -10,7 +10,7 @@ import { can, changes, modelName } from "../session.js";
 import { cell, documentOf, readTable, tagged } from "../tables.js";
 import { showError } from "../toasts.js";
 
-const SHOWN = 50;
+const SHOWN = 30;
 const MOST_BYTES = 200_000_000;
 const FORMS = [
   ["same", "the same file with labels added"],
@@ -227,7 +227,7 @@ function previewCard() {
   const rows = h("tbody", {});
   const element = h("section", { class: "card stack", "aria-labelledby": "preview-title" },
     head,
-    h("div", { class: "scroll", tabindex: "0", role: "region", "aria-labelledby": "preview-title" },
+    h("div", { class: "scroll tall", tabindex: "0", role: "region", "aria-labelledby": "preview-title" },
       h("table", { class: "preview" },
         h("thead", {}, h("tr", {}, ["Id", "Text", "Labels"].map((name) => h("th", { scope: "col" }, name)))),
         rows)));
@@ -243,7 +243,7 @@ function previewCard() {
         h("th", { scope: "row" }, document.id),
         h("td", { class: "preview-text" }, table.text.map((column) => cell(table, row, column)).join(" – ").slice(0, 160)),
         h("td", {}, labels && h("ul", { class: "chips" }, labels.map((label) => h("li", { class: "chip plain" },
-          labelName(label), h("span", { class: "soft" }, score(label.score)))))));
+          h("span", { class: "chip-name", title: labelName(label) }, labelName(label)), h("span", { class: "soft" }, score(label.score)))))));
     }));
   }
 

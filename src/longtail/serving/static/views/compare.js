@@ -6,7 +6,7 @@ import { current, forget } from "../desk.js";
 import { announce, debounce, fill, h, unseen } from "../dom.js";
 import { labelName, plural, score } from "../format.js";
 import { metricPlots } from "../model_metrics.js";
-import { allModels, modelDetails, modelName } from "../session.js";
+import { allModels, asDocument, modelDetails, modelName } from "../session.js";
 import { onKey } from "../shortcuts.js";
 import { labelLink } from "../router.js";
 import { showError } from "../toasts.js";
@@ -46,9 +46,10 @@ export function showCompare(place) {
     }
     asked = new AbortController();
     const { signal } = asked;
-    const body = { documents: [{ text: text.value }], ...choiceFields() };
     try {
-      const answers = await Promise.all(chosen.map((name) => api.predict(name, body, { signal })));
+      const answers = await Promise.all(chosen.map(async (name) => api.predict(name, {
+        documents: [await asDocument(text.value, name)], ...choiceFields(),
+      }, { signal })));
       fill(problem);
       draw(answers.map((answer) => answer.predictions[0].labels));
     } catch (error) {
@@ -96,7 +97,7 @@ export function showCompare(place) {
   place.append(
     h("div", { class: "page-head" }, h("h1", {}, "Compare two models"), summary),
     h("section", { class: "card stack", "aria-label": "Text and models" },
-      h("label", { for: "compare-text", class: "field-label" }, "Text"), text,
+      h("div", {}, h("label", { for: "compare-text", class: "field-label" }, "Text"), text),
       h("div", { class: "pair" }, picker(0), picker(1)),
       choices.element),
     problem, columns, plots);

@@ -59,8 +59,9 @@ function page(label) {
       rarity(label.documents),
       h("div", { class: "actions" }, knownButton(label))),
     h("div", { class: "two" },
-      related("Neighbours in the label graph", label.neighbours ?? [], "weight", "This model has no label graph, or no neighbour of this label."),
-      related("Nearest labels", label.nearest ?? [], "score", "This model cannot compare labels.")),
+      related("Neighbours", "Labels of the same training documents, by the share of them.", label.neighbours ?? [], "weight",
+        "This model keeps no training documents, or this label stands alone in them."),
+      related("Nearest labels", "Labels that the model gives to its name.", label.nearest ?? [], "score", "This label has no name to compare.")),
     examples(label.examples ?? []),
   ];
 }
@@ -88,11 +89,11 @@ function knownButton(label) {
   return button;
 }
 
-function related(title, labels, key, none) {
+function related(title, about, labels, key, none) {
   const highest = Math.max(...labels.map((label) => label[key]), Number.MIN_VALUE);
   return h("section", { class: "card stack" },
     h("h2", {}, title),
-    labels.length === 0 && h("p", { class: "note" }, none),
+    h("p", { class: "note" }, labels.length ? about : none),
     labels.length > 0 && h("ul", { class: "related" }, labels.map((label) => h("li", {},
       labelLink(label.id, labelName(label)),
       h("span", { class: "soft" }, score(label[key])),
@@ -102,9 +103,12 @@ function related(title, labels, key, none) {
 }
 
 function examples(documents) {
+  const texts = documents.filter((document) => document.text);
+  const ids = documents.filter((document) => !document.text);
   return h("section", { class: "card stack" },
     h("h2", {}, "Example documents"),
     documents.length === 0 && h("p", { class: "note" }, "This model keeps no training documents, or none has this label."),
-    documents.length > 0 && h("ul", { class: "examples" }, documents.map((document) => h("li", {},
-      document.text && h("p", {}, document.text), h("span", { class: "soft" }, document.id)))));
+    texts.length > 0 && h("ul", { class: "examples" }, texts.map((document) => h("li", {},
+      h("p", {}, document.text), h("span", { class: "soft" }, document.id)))),
+    ids.length > 0 && h("ul", { class: "chips" }, ids.map((document) => h("li", { class: "chip plain" }, document.id))));
 }

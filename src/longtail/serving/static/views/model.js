@@ -31,40 +31,29 @@ function page(details) {
   const plots = metricPlots([{ name: details.name, metrics: details.metrics }]);
   return [
     h("dl", { class: "tiles" },
-      tile("System", details.system),
+      tile("System", details.system, (details.members ?? []).length ? `of ${details.members.join(", ")}` : null),
       tile("Labels", count(details.labels)),
       tile("Training documents", count(details.documents)),
-      tile("Version", details.version)),
+      tile("Version", details.version, null, "small")),
     abilities(details.capabilities ?? {}),
     metricTiles(details.metrics),
     plots.length > 0 && h("section", { class: "card stack", "aria-labelledby": "plots-title" },
       h("h2", { id: "plots-title" }, "By label frequency"),
       h("p", { class: "note" }, "Labels by their number of training documents, the rarest first; per cent, on validation documents."),
       h("div", { class: "plots" }, plots)),
-    members(details.members ?? []),
     details.card && h("section", { class: "card", "aria-labelledby": "card-title" },
       h("h2", { id: "card-title" }, "Model card"),
       h("div", { class: "prose" }, markdown(details.card))),
-    details.config && h("section", { class: "card" }, h("details", {},
-      h("summary", {}, "Settings"),
-      h("pre", { tabindex: "0" }, h("code", {}, JSON.stringify(details.config, null, 2))))),
   ];
 }
 
-function tile(name, value) {
-  return h("div", { class: "tile" }, h("dt", {}, name), h("dd", { class: "big" }, String(value ?? "–")));
+function tile(name, value, more = null, size = "") {
+  return h("div", { class: "tile" }, h("dt", {}, name), h("dd", { class: `big ${size}` }, String(value ?? "–")),
+    more && h("dd", { class: "range" }, more));
 }
 
 function abilities(capabilities) {
   return h("ul", { class: "chips", "aria-label": "What the model can do" }, ABILITIES.map(([key, text]) => h("li", {
     class: capabilities[key] ? "chip plain able" : "chip plain unable",
   }, capabilities[key] ? text : `${text}: no`)));
-}
-
-function members(names) {
-  if (!names.length) return null;
-  return h("section", { class: "card stack" },
-    h("h2", {}, "Members of the ensemble"),
-    h("ul", { class: "chips" }, names.map((member) => h("li", { class: "chip plain" },
-      typeof member === "string" ? member : member.name))));
 }

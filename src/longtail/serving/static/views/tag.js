@@ -5,7 +5,7 @@ import { choiceFields } from "../choice.js";
 import { current, desk, forget } from "../desk.js";
 import { announce, debounce, h } from "../dom.js";
 import { plural } from "../format.js";
-import { changes, modelDetails, modelName } from "../session.js";
+import { asDocument, changes, modelDetails, modelName } from "../session.js";
 import { onKey } from "../shortcuts.js";
 import { inputPane } from "./tag_input.js";
 import { resultsPane } from "./tag_results.js";
@@ -30,7 +30,7 @@ export function showTag(place) {
     results.busy();
     const started = performance.now();
     try {
-      const answer = await api.predict(modelName(), question(document), { signal: asked.signal, onWait: results.wait });
+      const answer = await api.predict(modelName(), await question(document), { signal: asked.signal, onWait: results.wait });
       const predictions = answer.predictions.map((prediction) => prediction.labels);
       document.predicted = {
         labels: predictions.at(-1),
@@ -48,12 +48,11 @@ export function showTag(place) {
   }
 
   /** With known labels the text is asked twice in one request, with and without them, to show what they change. */
-  function question(document) {
-    const text = { text: document.text };
+  async function question(document) {
+    const text = await asDocument(document.text);
     const known = capabilities.revealed === false ? [] : document.known.map((label) => label.id);
     if (known.length === 0) return { documents: [text], ...choiceFields() };
-    const fields = choiceFields();
-    return { documents: [text, text], revealed: [[], known], ...fields, k: fields.k + known.length };
+    return { documents: [text, text], revealed: [[], known], ...choiceFields() };
   }
 
   const later = debounce(350, tag);

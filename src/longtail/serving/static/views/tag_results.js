@@ -7,7 +7,7 @@ import { fill, h } from "../dom.js";
 import { plural } from "../format.js";
 import { icon } from "../icons.js";
 import { createRanking } from "../ranking.js";
-import { modelName } from "../session.js";
+import { asDocument, modelName } from "../session.js";
 import { showError, toast } from "../toasts.js";
 import { typeahead } from "../typeahead.js";
 import { whyPanel } from "../why.js";
@@ -35,7 +35,7 @@ export function resultsPane({ onKnown, onLearned }) {
       const document = current();
       const known = document.known.map((label) => label.id);
       const { explanation } = await api.explain(modelName(), {
-        document: { text: document.text }, labels: [id], ...(known.length ? { revealed: known } : {}),
+        document: await asDocument(document.text), labels: [id], ...(known.length ? { revealed: known } : {}),
       });
       const label = explanation.labels.find((found) => found.id === id) ?? explanation.labels[0];
       if (!label) throw new Problem("The model says nothing about this label.");
@@ -122,7 +122,7 @@ export function resultsPane({ onKnown, onLearned }) {
     if (!fields || document.saved) return;
     try {
       const stored = await api.feedback(modelName(), {
-        document: { text: document.text }, ...fields, ...(desk.user.trim() ? { user: desk.user.trim() } : {}),
+        document: await asDocument(document.text), ...fields, ...(desk.user.trim() ? { user: desk.user.trim() } : {}),
       });
       document.saved = true;
       drawFeedback(document);
