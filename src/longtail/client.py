@@ -13,13 +13,16 @@ import json
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote, urlencode, urlsplit
 
 import numpy as np
 
 from longtail.errors import ServiceError, UsageError
 from longtail.types import Document, Documents, DocumentsLike, TopK
+
+if TYPE_CHECKING:
+    from longtail.explain import Explanation
 
 DOCUMENTS, CHARACTERS = 200, 1_000_000
 """Documents and characters of one request; more are sent in several."""
@@ -67,6 +70,7 @@ class Client:
         threshold: float | None = None,
         precision: float | None = None,
         max_f1: bool = False,
+        precision_by: str | None = None,
         revealed: Sequence[Sequence[str]] | None = None,
     ) -> TopK:
         """The k best labels of each document, best first; see ``System.predict``."""
@@ -75,12 +79,14 @@ class Client:
             raise UsageError("the service tags texts, not feature rows")
         if revealed is not None and len(revealed) != len(asked):
             raise UsageError(f"there are {len(asked)} documents but {len(revealed)} lists of revealed labels")
-        body = {"k": k, **_given(threshold=threshold, precision=precision, max_f1=max_f1 or None)}
+        chosen = _given(
+            threshold=threshold, precision=precision, max_f1=max_f1 or None, precision_by=precision_by
+        )
         answers: list[list[Mapping[str, Any]]] = []
         for rows in _requests(asked):
             some = [_document(asked[row]) for row in rows]
             known = {} if revealed is None else {"revealed": [list(revealed[row]) for row in rows]}
-            found = self._post("predict", {"documents": some, **body, **known})
+            found = self._post("predict", {"documents": some, "k": k, **chosen, **known})
             answers += [prediction["labels"] for prediction in found["predictions"]]
         return _top_k(answers, k)
 
@@ -90,15 +96,15 @@ class Client:
         label: str | Sequence[str] | None = None,
         *,
         k: int = 3,
-        revealed: Sequence[str] | None = None,
-    ) -> dict[str, Any]:
-        """Why a document has its labels, as ``Explanation.to_dict`` gives it."""
+        revealed: Sequence[Sequence[str]] | None = None,
+    ) -> Explanation:
+        """Why a document has its labels; see ``System.explain``."""
         [asked] = Documents.of(document)
         labels = [label] if isinstance(label, str) else label
-        known = None if revealed is None else list(revealed)
+        known = None if revealed is None else [label for row in revealed for label in row]
         more = _given(labels=None if labels is None else list(labels), revealed=known)
-        found: dict[str, Any] = self._post("explain", {"document": _document(asked), "k": k, **more})
-        return dict(found["explanation"])
+        found = self._post("explain", {"document": _document(asked), "k": k, **more})
+        return _explanation(found["explanation"])
 
     # --- labels, feedback, models -------------------------------------------------------------------------
 
@@ -232,3 +238,21 @@ def _top_k(answers: Sequence[Sequence[Mapping[str, Any]]], k: int) -> TopK:
             indices[row, place] = numbers.setdefault(label["id"], len(numbers))
             scores[row, place] = label["score"]
     return TopK(indices, scores, list(numbers))
+
+
+def _explanation(found: Mapping[str, Any]) -> Explanation:
+    """What ``Explanation.to_dict`` was made from."""
+    from longtail import explain
+
+    kinds: dict[str, Any] = {
+        "words": explain.Word,
+        "names": explain.Name,
+        "neighbours": explain.Neighbour,
+        "documents": explain.NearDocument,
+        "members": explain.MemberShare,
+    }
+    labels = []
+    for label in found["labels"]:
+        lists = {key: [kind(**one) for one in label[key]] for key, kind in kinds.items()}
+        labels.append(explain.LabelExplanation(**{**label, **lists}))
+    return explain.Explanation(found["text"], labels)

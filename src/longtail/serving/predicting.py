@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from longtail.serving.registry import Served
 from longtail.serving.schemas import DocumentIn
+from longtail.systems.label_choice import PrecisionBy
 from longtail.types import Document, Documents
 
 Labels = list[dict[str, Any]]
@@ -22,17 +23,7 @@ class Choice:
     threshold: float | None = None
     precision: float | None = None
     max_f1: bool = False
-
-    def arguments(self) -> dict[str, Any]:
-        """The arguments of ``System.predict``, without those that were not asked for."""
-        given: dict[str, Any] = {"k": self.k}
-        if self.threshold is not None:
-            given["threshold"] = self.threshold
-        if self.precision is not None:
-            given["precision"] = self.precision
-        if self.max_f1:
-            given["max_f1"] = True
-        return given
+    precision_by: PrecisionBy = "all"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +52,7 @@ def tag(requests: Sequence[Work]) -> list[list[Labels]]:
     if first.revealed is not None:
         known = [row for request in requests for row in request.revealed or ()]
     documents = anonymous([document for request in requests for document in request.documents])
-    best = first.served.system.predict(documents, **first.choice.arguments(), revealed=known)
+    best = first.served.system.predict(documents, **asdict(first.choice), revealed=known)
     labels = first.served.system.labels_
     rows: list[Labels] = [
         [
@@ -104,10 +95,7 @@ def explain(requests: Sequence[Why]) -> list[dict[str, Any]]:
     answers = []
     for request in requests:
         document = Document("\0", request.document.title, request.document.text)
-        system: Any = request.served.system
-        given: dict[str, Any] = {"k": request.k}
-        if request.revealed is not None:
-            given["revealed"] = request.revealed
-        found = system.explain(document, request.labels, **given)
+        known = None if request.revealed is None else [request.revealed]
+        found = request.served.system.explain(document, request.labels, k=request.k, revealed=known)
         answers.append(found.to_dict())
     return answers

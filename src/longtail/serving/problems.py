@@ -131,7 +131,7 @@ class NoErrorEscapes:
                 raise
             # The message may quote a document, so it is left out.
             place = "".join(traceback.format_tb(error.__traceback__)[-3:])
-            log.error("%s %s: %s at\n%s", scope["method"], scope["path"], type(error).__name__, place)
+            log.error("%s %r: %s at\n%s", scope["method"], scope["path"], type(error).__name__, place)
             if not started:
                 await ProblemResponse(500, "something went wrong in the service; its log says where")(
                     scope, receive, send

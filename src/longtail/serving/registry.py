@@ -7,7 +7,7 @@ import logging
 import re
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,14 @@ class Served:
         """The version of the folder; what is learned after loading adds ``+1``, ``+2`` to it."""
         return self.version.partition("+")[0]
 
+    def learned(self, system: System) -> Served:
+        """The same model after it has learned something: another system over the same folder."""
+        changes = int(self.version.partition("+")[2] or 0)
+        search = self.search
+        if system.labels_ is not self.system.labels_:
+            search = LabelSearch(system.labels_, system.label_counts_)
+        return replace(self, version=f"{self.on_disk}+{changes + 1}", system=system, search=search)
+
     @cached_property
     def abilities(self) -> dict[str, bool]:
         """What clients can ask of the model."""
@@ -54,8 +62,8 @@ class Served:
         return {
             "revealed": able.revealed_labels,
             "learn": able.new_documents,
-            "explain": hasattr(self.system, "explain"),
-            "precision": bool(getattr(self.system, "calibrated_", False)),
+            "explain": True,
+            "precision": self.system.calibrated_,
         }
 
     def summary(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -46,6 +46,7 @@ class PredictIn(Request):
     threshold: Threshold | None = None
     precision: Probability | None = None
     max_f1: bool = False
+    precision_by: Literal["all", "frequency"] = "all"
     revealed: list[list[Id]] | None = None
     explain: bool = False
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
-from longtail.errors import UnsupportedError
 from longtail.serving.batching import Batcher
 from longtail.serving.limits import Limits
 from longtail.serving.metrics import Metrics
@@ -106,8 +105,6 @@ class Service:
         revealed: Sequence[str] | None = None,
     ) -> dict[str, Any]:
         """Why a document has its labels."""
-        if not served.abilities["explain"]:
-            raise UnsupportedError(f"the model '{served.name}' cannot explain its answers")
         self.limits.check_documents([document])
         self.limits.check_k(max(k, len(labels or ())))
         why = Why(served, document, labels, k, revealed)

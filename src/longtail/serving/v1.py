@@ -44,9 +44,7 @@ def router(service: Service) -> APIRouter:
     @routes.post("/{name}/predict", response_model=schemas.PredictOut, summary="Tag documents")
     async def predict(name: str, body: schemas.PredictIn) -> Response:
         served = registry.get(name)
-        choice = Choice(body.k, body.threshold, body.precision, body.max_f1)
-        if (body.threshold is not None) + (body.precision is not None) + body.max_f1 > 1:
-            raise Problem(422, "give one of threshold, precision and max_f1, not several")
+        choice = Choice(body.k, body.threshold, body.precision, body.max_f1, body.precision_by)
         found = await service.predict(served, body.documents, choice, body.revealed)
         predictions: list[dict[str, Any]] = [
             {"id": str(number) if document.id is None else document.id, "labels": labels}

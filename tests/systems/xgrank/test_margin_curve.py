@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from longtail.systems.xgrank.calibration import Calibrator
 
 from longtail.errors import ModelIntegrityError
-from longtail.systems.xgrank.calibration import Calibrator
 
 
 def world(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
