@@ -91,6 +91,12 @@ class BusyError(LongtailError):
     http_status = 503
 
 
+class FeedbackStoreError(LongtailError):
+    """The database of feedback does not take or give entries (it is gone, full or broken)."""
+
+    http_status = 503
+
+
 class TrainingError(LongtailError):
     """Training went astray: a loss or a gradient that is not a number."""
 

@@ -8,11 +8,13 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from typing import Any, TypeVar
 
 import click
 
 from longtail.cli import options
+from longtail.cli.feedback_options import feedback_options, feedback_store
 from longtail.cli.session import current, verbosity
 from longtail.errors import MissingPackageError, UsageError
 from longtail.serving.limits import Limits
@@ -66,6 +68,7 @@ def limit_options(command: F) -> F:
     type=click.Path(),
     help=f"The token of /admin/reload.  [default: the environment's {TOKEN}; without one there is no such route]",
 )
+@feedback_options
 @click.option("--log-texts", is_flag=True, help="Write the documents of requests to the log.")
 @limit_options
 @options.jobs
@@ -77,6 +80,9 @@ def command(
     api_keys: str | None,
     add_api_key: str | None,
     admin_token_file: str | None,
+    feedback: str | None,
+    no_feedback: bool,
+    learn: bool,
     log_texts: bool,
     jobs: int | None,
     **limits: Any,
@@ -89,6 +95,7 @@ def command(
         from longtail.serving import admin, server
         from longtail.serving.api_keys import ApiKeys, add_key
         from longtail.serving.app import create_app
+        from longtail.serving.feedback_intake import FeedbackIntake, replayed
         from longtail.serving.registry import Registry, named_paths
         from longtail.serving.service import Service
     except ModuleNotFoundError as error:
@@ -109,15 +116,22 @@ def command(
     token = admin.read_token(admin_token_file, os.environ.get(TOKEN))
     _log_to_stderr(session.quiet)
     bound = server.bound_socket(host, port)
-    registry = Registry(paths, jobs=jobs)
-    service = Service(registry, bounds, jobs=jobs, log_texts=log_texts)
+    store = feedback_store(feedback, next(iter(paths.values())), none=no_feedback, learn=learn)
+    prepare = partial(replayed, store) if store is not None and learn else None
+    registry = Registry(paths, jobs=jobs, prepare=prepare)
+    intake = None if store is None else FeedbackIntake(registry, store, learn=learn)
+    service = Service(registry, bounds, jobs=jobs, feedback=intake, log_texts=log_texts)
     for served in registry.models.values():
         session.say(f"{served.name}: {served.path}, version {served.version}")
     if keys is None and not _is_local(bound.getsockname()[0]):
         session.say("warning: everybody who can reach this address can use the service: see --api-keys")
     session.written = True
     session.say(f"serving at {server.url_of(bound)}")
-    server.run(create_app(service, api_keys=keys, admin_token=token), service, bound)
+    try:
+        server.run(create_app(service, api_keys=keys, admin_token=token), service, bound)
+    finally:
+        if store is not None:
+            store.close()
 
 
 def _is_local(address: str) -> bool:

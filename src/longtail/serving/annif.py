@@ -153,6 +153,8 @@ def router(service: Service) -> APIRouter:
         given = []
         known = served.system.labels_.index
         for number, document in enumerate(body):
+            if not document.text or not document.subjects:
+                raise Problem(422, f"document {number} has no text or no subject: there is nothing to learn")
             unknown = next((subject.uri for subject in document.subjects if subject.uri not in known), None)
             if unknown is not None:
                 raise Problem(422, f"document {number}: the model '{name}' has no label {unknown!r}")

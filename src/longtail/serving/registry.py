@@ -6,8 +6,8 @@ import hashlib
 import logging
 import re
 import threading
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -41,19 +41,15 @@ class Served:
     system: System
     search: LabelSearch
     card: str
+    corrections: frozenset[str] = frozenset()
+    """Documents that were learned from feedback."""
+    learned_to: int = 0
+    """The id of the last feedback that was learned."""
 
     @property
     def on_disk(self) -> str:
-        """The version of the folder; what is learned after loading adds ``+1``, ``+2`` to it."""
+        """The version of the folder; feedback that is learned after loading adds ``+`` and its id to it."""
         return self.version.partition("+")[0]
-
-    def learned(self, system: System) -> Served:
-        """The same model after it has learned something: another system over the same folder."""
-        changes = int(self.version.partition("+")[2] or 0)
-        search = self.search
-        if system.labels_ is not self.system.labels_:
-            search = LabelSearch(system.labels_, system.label_counts_)
-        return replace(self, version=f"{self.on_disk}+{changes + 1}", system=system, search=search)
 
     @cached_property
     def abilities(self) -> dict[str, bool]:
@@ -151,13 +147,20 @@ def named_paths(arguments: Iterable[str]) -> dict[str, Path]:
 class Registry:
     """The models by name. Readers see all models of before a reload or all of after it."""
 
-    def __init__(self, paths: Mapping[str, Path], *, jobs: int | None = None) -> None:
+    def __init__(
+        self,
+        paths: Mapping[str, Path],
+        *,
+        jobs: int | None = None,
+        prepare: Callable[[Served], Served] | None = None,
+    ) -> None:
+        """``prepare`` has a loaded model learn what others of its name have learned, before it is used."""
         if not paths:
             raise UsageError("there is no model to serve")
-        self.paths, self._jobs = dict(paths), jobs
-        self._reloading = threading.Lock()
+        self.paths, self._jobs, self._prepare = dict(paths), jobs, prepare or _as_it_is
+        self._reloading, self._exchanging = threading.Lock(), threading.Lock()
         with threads.limit(jobs):
-            self._models = {name: load(name, path) for name, path in self.paths.items()}
+            self._models = {name: self._prepare(load(name, path)) for name, path in self.paths.items()}
 
     @property
     def models(self) -> Mapping[str, Served]:
@@ -187,11 +190,15 @@ class Registry:
         try:
             with threads.limit(self._jobs):
                 before = self._models
-                after = {
-                    name: before[name] if version_of(path) == before[name].on_disk else load(name, path)
+                loaded = {
+                    name: self._prepare(load(name, path))
                     for name, path in self.paths.items()
+                    if version_of(path) != before[name].on_disk
                 }
-            self._models = after
+                with self._exchanging:
+                    # Once more, for what came while models were loaded.
+                    fresh = {name: self._prepare(served) for name, served in loaded.items()}
+                    after = self._models = {**self._models, **fresh}
         finally:
             self._reloading.release()
         versions = {name: served.version for name, served in after.items()}
@@ -200,8 +207,12 @@ class Registry:
 
     def exchange(self, before: Served, after: Served) -> bool:
         """Put a changed model in the place of ``before``; False if that is no longer the one in use."""
-        with self._reloading:
+        with self._exchanging:
             if self._models.get(before.name) is not before:
                 return False
             self._models = {**self._models, before.name: after}
             return True
+
+
+def _as_it_is(served: Served) -> Served:
+    return served

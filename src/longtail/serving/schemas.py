@@ -19,6 +19,7 @@ def without_nul(value: str) -> str:
 
 Text = Annotated[str, AfterValidator(without_nul)]
 Id = Annotated[str, Field(max_length=MAX_ID), AfterValidator(without_nul)]
+Labels = Annotated[list[Id], Field(max_length=1000)]
 Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Threshold = Annotated[float, Field(allow_inf_nan=False)]
@@ -64,9 +65,9 @@ class FeedbackIn(Request):
     """What a person thinks of the labels of a document."""
 
     document: DocumentIn
-    accepted: list[Id] = []
-    rejected: list[Id] = []
-    added: list[Id] = []
+    accepted: Labels = []
+    rejected: Labels = []
+    added: Labels = []
     user: Id | None = None
 
 
