@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from longtail.calibration import Calibration
     from longtail.evaluation.insight import Insight
     from longtail.evaluation.report import Report
-    from longtail.explain import Asked, Explanation, LabelExplanation
+    from longtail.explain import Asked, Evidence, Explanation, LabelExplanation
     from longtail.shortlist.candidate_features import CandidateFeatures, EncodedDocuments
     from longtail.storage import VerifiedFolder
     from longtail.text.feature_store import FeatureStore
@@ -455,7 +455,13 @@ class System(ABC):
         """Explain the labels asked for, in their order; by default by occlusion, which works with every system."""
         from longtail.explain.occlusion import by_occlusion
 
-        return by_occlusion(asked)
+        return by_occlusion(asked, unit=f"the feature '{self.candidate_features[0]}'")
+
+    def _evidence(self, asked: Asked) -> list[Evidence]:
+        """What else speaks for each label; by default the label names in the text, if the system reads names."""
+        from longtail.explain.names import named
+
+        return named(asked, wanted=self.capabilities.label_text)
 
     @abstractmethod
     def _save_parts(self, folder: Path, features: FeatureWriter) -> None:

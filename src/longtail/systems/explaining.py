@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from longtail.errors import UsageError
-from longtail.types import Documents, DocumentsLike, Edges, LabelSet
+from longtail.types import Document, Documents, DocumentsLike, Edges, LabelSet
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from longtail.explain import Explanation
+    from longtail.explain import Asked, Explanation
     from longtail.shortlist.candidate_features import EncodedDocuments
     from longtail.systems.base import System
     from longtail.systems.revealed import RevealedLike
@@ -33,7 +33,7 @@ def explained(
     edges: Edges | None,
 ) -> Explanation:
     """Why the labels have their scores, the best first if none is named."""
-    from longtail.explain import Asked, Explanation
+    from longtail.explain import Explanation
 
     some, known, links = _the_only(list(system._batches(document, k, revealed, edges)))
     top = system.predict(some, k=k if label is None else max(k, DEPTH), revealed=known, edges=links)
@@ -41,17 +41,35 @@ def explained(
     scores.pop(-1, None)
     wanted = list(scores) if label is None else _columns(label, system.labels_)
 
-    def encode(documents: Documents) -> EncodedDocuments:
-        rows = None if known is None else known[np.zeros(len(documents), np.int64)]
-        return system._encoded(documents, rows, links)
-
     columns = np.unique(np.array(wanted, np.int32))
-    asked = Asked(some[0], columns, system.labels_, tuple(system.config.fields), encode)
-    found = system._explain(asked) if len(columns) else []
-    by_column = dict(zip(columns.tolist(), found, strict=True))
-    return Explanation(
-        asked.text, [replace(by_column[column], score=scores.get(column)) for column in wanted]
-    )
+    asked = asked_of(system, some[0], columns, known, links)
+    by_column = {}
+    if len(columns):
+        for column, found, more in zip(
+            columns.tolist(), system._explain(asked), system._evidence(asked), strict=True
+        ):
+            by_column[column] = replace(
+                found,
+                score=scores.get(column),
+                names=more.names,
+                neighbours=more.neighbours,
+                documents=more.documents,
+            )
+    return Explanation(asked.text, [by_column[column] for column in wanted])
+
+
+def asked_of(
+    system: System, document: Document, columns: np.ndarray, revealed: csr_array | None, edges: Edges | None
+) -> Asked:
+    """The question as this system gets it: every variant of the document has its revealed labels and edges."""
+    from longtail.explain import Asked
+
+    def encode(documents: Documents) -> EncodedDocuments:
+        rows = None if revealed is None else revealed[np.zeros(len(documents), np.int64)]
+        return system._encoded(documents, rows, edges)
+
+    fields = tuple(system.config.fields)
+    return Asked(document, columns, system.labels_, fields, encode, revealed, edges)
 
 
 Batch = tuple[Documents, "csr_array | None", Edges | None]

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from longtail.config import from_dict, merge
 from longtail.errors import ModelIntegrityError, UnsupportedError, UsageError
 from longtail.evaluation.insight import Insight
+from longtail.explain import Asked, Evidence, LabelExplanation
 from longtail.run import Run
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.storage import VerifiedFolder, read_json, write_json
@@ -234,6 +235,18 @@ class Ensemble(System):
             Member(m.name, change(copy.copy(m.system))) if getattr(m.system.capabilities, capability) else m
             for m in self.members_
         ]
+
+    def _explain(self, asked: Asked) -> list[LabelExplanation]:
+        """Words by occlusion, and the share of each member."""
+        from longtail.systems.ensemble.explain import explain
+
+        return explain(self, asked)
+
+    def _evidence(self, asked: Asked) -> list[Evidence]:
+        """That of all members."""
+        from longtail.systems.ensemble.explain import evidence
+
+        return evidence(self, asked)
 
     # --- what members can tell and export --------------------------------------------------------------------
 
