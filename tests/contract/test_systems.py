@@ -172,7 +172,7 @@ def test_batches_join_seamlessly(
     system: System, data: dict[str, Dataset], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = system.predict(data["test"])
-    monkeypatch.setattr("longtail.systems.base.BATCH_SIZE", 7)
+    monkeypatch.setattr("longtail.systems.batches.BATCH_SIZE", 7)
     assert alike(system, whole, system.predict(data["test"]))
 
 
