@@ -23,7 +23,7 @@ from longtail.systems.batches import batches, check_k, widest
 from longtail.systems.declarations import Capabilities as Capabilities
 from longtail.systems.declarations import SystemConfig as SystemConfig
 from longtail.systems.declarations import TrainingFacts as TrainingFacts
-from longtail.systems.explaining import explained
+from longtail.systems.explaining import Explaining
 from longtail.systems.label_choice import LabelChoice, PrecisionBy
 from longtail.systems.revealed import RevealedLike, without_revealed
 from longtail.types import Dataset, Documents, DocumentsLike, Edges, LabelSet, TopK
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from longtail.calibration.calibration import Calibration
     from longtail.evaluation.insight import Insight
     from longtail.evaluation.report import Report
-    from longtail.explain import Asked, Evidence, Explanation, LabelExplanation
     from longtail.shortlist.candidate_features import CandidateFeatures, EncodedDocuments
     from longtail.storage import VerifiedFolder
     from longtail.text.feature_store import FeatureStore
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from longtail.training.encoder_comparison import Comparison
 
 
-class System(ABC):
+class System(Explaining, ABC):
     """A way to tag documents with labels. Learned attributes end in an underscore."""
 
     name: ClassVar[str]
@@ -301,26 +300,6 @@ class System(ABC):
         report = self.evaluate(test, tags, text=text, labels=labels, k=(k,))
         return report.metrics[f"nDCG@{k}"]["value"] / 100
 
-    def explain(
-        self,
-        document: DocumentsLike,
-        label: str | Sequence[str] | None = None,
-        *,
-        k: int = 3,
-        revealed: RevealedLike | None = None,
-        edges: Edges | None = None,
-    ) -> Explanation:
-        """Why labels have their scores: words that raised and lowered them, and what else the system can say.
-
-        Args:
-            document: one text or Document.
-            label: a label id, or several; None: the k best labels.
-            k: how many labels are explained if none is named.
-            revealed: labels known already, as in ``predict``.
-            edges: links of the document, as in ``predict``.
-        """
-        return explained(self, document, label, k=k, revealed=revealed, edges=edges)
-
     def export_encoders(self) -> list[Comparison]:
         """Have the pre-trained encoders of the model run in ONNX Runtime from now on, saved models included.
 
@@ -403,18 +382,6 @@ class System(ABC):
             revealed: [documents, labels] with ones, for systems with ``revealed_labels``; they may be answers.
             edges: all links that came with the documents, for systems with ``auxiliary_edges``.
         """
-
-    def _explain(self, asked: Asked) -> list[LabelExplanation]:
-        """Explain the labels asked for, in their order; by default by occlusion, which works with every system."""
-        from longtail.explain.occlusion import by_occlusion
-
-        return by_occlusion(asked, unit=f"the feature '{self.candidate_features[0]}'")
-
-    def _evidence(self, asked: Asked) -> list[Evidence]:
-        """What else speaks for each label; by default the label names in the text, if the system reads names."""
-        from longtail.explain.names import named
-
-        return named(asked, wanted=self.capabilities.label_text)
 
     @abstractmethod
     def _save_parts(self, folder: Path, features: FeatureWriter) -> None:
