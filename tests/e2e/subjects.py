@@ -63,6 +63,8 @@ def catalogue(seed: int = 0) -> Parts:
     words[HOSTILE] = ["markup", "bracket", "browser", "attribute"]
     fields = [list(subjects) for subjects in FIELDS.values()]
     fields[-1].append(HOSTILE)
+    every = [*PLAIN, *(word for own in words.values() for word in own)]
+    stray = np.where(np.arange(len(every)) < len(PLAIN), 0.6 / len(PLAIN), 0.4 / (len(every) - len(PLAIN)))
     titles, tags = [], []
     for _ in range(DOCUMENTS):
         field = fields[random.integers(len(fields))]
@@ -71,9 +73,9 @@ def catalogue(seed: int = 0) -> Parts:
         chosen = random.choice(
             field, size=random.integers(1, 3), replace=False, p=weights / weights.sum()
         ).tolist()
-        drawn = [word for name in chosen for word in random.permutation(words[name])[: 4 // len(chosen)]]
-        while len(drawn) < 4:
-            drawn.append(str(random.choice(PLAIN)))
+        # Few words of their own, and sometimes a word of another subject: no classifier gets all of them.
+        own = [str(word) for name in chosen for word in random.permutation(words[name])[: 3 - len(chosen)]]
+        drawn = [*own, *map(str, random.choice(every, size=4 - len(own), p=stray))]
         random.shuffle(drawn)
         form = FORMS[random.integers(len(FORMS))]
         title = form.format(drawn[0], drawn[1], random.choice(PLAIN), drawn[2], drawn[3])
