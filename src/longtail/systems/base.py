@@ -22,6 +22,7 @@ from longtail.systems.declarations import Capabilities as Capabilities
 from longtail.systems.declarations import SystemConfig as SystemConfig
 from longtail.systems.declarations import TrainingFacts as TrainingFacts
 from longtail.systems.revealed import RevealedLike, revealed_matrix, revealed_of, without_revealed
+from longtail.topk import check_threshold
 from longtail.types import Dataset, Documents, DocumentsLike, Edges, LabelSet, TopK
 
 if TYPE_CHECKING:
@@ -163,13 +164,13 @@ class System(ABC):
         Args:
             documents: what to tag; a Dataset brings its ``revealed`` labels and ``edges`` with it.
             k: how many labels a document gets at most.
-            threshold: labels of a lower score are left out.
+            threshold: labels of a lower score (from 0 to 1) are left out.
             revealed: labels known already, which are not given again: lists of label ids, or a matrix
                 [documents, labels of the model].
             edges: links of the documents to those of training or to labels, for a system that uses them.
         """
         if threshold is not None:
-            _check_threshold(threshold)
+            check_threshold(threshold)
         parts = [
             self._predict_unknown(some, k, known, links)
             for some, known, links in self._batches(documents, k, revealed, edges)
@@ -371,13 +372,6 @@ class System(ABC):
 def _check_k(k: object) -> None:
     if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
         raise UsageError(f"k must be a whole number of at least 1, not {k!r}")
-
-
-def _check_threshold(threshold: object) -> None:
-    if isinstance(threshold, bool) or not isinstance(threshold, (int, float, np.number)):
-        raise UsageError(f"threshold must be a number, not {threshold!r}")
-    if threshold != threshold:
-        raise UsageError("threshold must be a number, not nan")
 
 
 def _most(revealed: csr_array | None) -> int:
