@@ -128,6 +128,16 @@ def test_what_progress_may_be() -> None:
 
 def test_a_warning_is_shown_once(caplog: pytest.LogCaptureFixture) -> None:
     stream = io.StringIO()
-    ConsoleRun(stream).warn("3 labels are cold")
-    assert stream.getvalue() == "3 labels are cold\n"
+    run = ConsoleRun(stream)
+    run.warn("3 labels are cold")
+    assert stream.getvalue() == "warning: 3 labels are cold\n"
     assert [record.levelname for record in caplog.records if record.levelno >= 30] == []
+    assert run.messages == ["3 labels are cold"]
+    # The tests have set up logging, as a program may.
+    ConsoleRun(stream, logged=True).warn("4 labels are cold")
+    assert stream.getvalue() == "warning: 3 labels are cold\n"
+    assert [(record.name, record.getMessage()) for record in caplog.records if record.levelno >= 30] == [
+        ("longtail", "4 labels are cold")
+    ]
+    ConsoleRun(stream, quiet=True).warn("5 labels are cold")
+    assert "5 labels" not in stream.getvalue()

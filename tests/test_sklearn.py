@@ -77,7 +77,7 @@ def test_feature_rows() -> None:
 def test_threshold() -> None:
     assert dummy(threshold=None).fit(TEXTS, TAGS).predict(["x"]).toarray().tolist() == [[1, 1, 0]]
     assert dummy(threshold=0.6).fit(TEXTS, TAGS).predict(["x"]).toarray().tolist() == [[1, 0, 0]]
-    assert dummy(threshold=2.0).fit(TEXTS, TAGS).predict(["x"]).nnz == 0
+    assert dummy(threshold=1.0).fit(TEXTS, TAGS).predict(["x"]).nnz == 0
 
 
 def test_the_threshold_is_chosen_on_held_out_documents() -> None:
@@ -92,8 +92,8 @@ def test_the_threshold_is_chosen_on_held_out_documents() -> None:
 def test_few_documents_have_a_default_threshold() -> None:
     assert dummy().fit(TEXTS, TAGS).threshold_ == DEFAULT_THRESHOLD
     assert dummy(threshold=0.25).fit(TEXTS, TAGS).threshold_ == 0.25
-    for wrong in ("best", float("nan"), True):
-        with pytest.raises(UsageError, match="threshold must be a number, 'auto' or None"):
+    for wrong in ("best", float("nan"), True, 2, -0.1):
+        with pytest.raises(UsageError, match="threshold must be a number from 0 to 1, 'auto' or None"):
             dummy(threshold=wrong).fit(TEXTS, TAGS)
 
 

@@ -58,7 +58,8 @@ def fit(
         tags: with texts, a list of label ids per document, or a sparse matrix (documents x labels).
         text: the column of the text in a data frame; guessed where it is not named.
         labels: the column of the labels in a data frame.
-        valid: validation data: (texts, tags), or a Dataset or data frame like ``data``.
+        valid: validation data: (texts, tags), or a Dataset or data frame like ``data``. Without them, a
+            twentieth of the documents is held out (from 1,000 on) to measure on; False: train on all, no metrics.
         label_texts: the texts of labels, where they have some.
         system: the name of a system; ``auto`` chooses what suits the data, the installation and the budget.
         budget: training time that ``auto`` may use: seconds, or "90s", "30m", "2h".

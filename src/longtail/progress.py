@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, TypeAlias
 
 from longtail.errors import UsageError
-from longtail.run import Phase, Run
+from longtail.run import LOGGER, Phase, Run
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -25,7 +25,7 @@ def run_with(progress: bool | Callback | Run | None) -> Run:
     if isinstance(progress, Run):
         return progress
     if progress is None or isinstance(progress, bool):
-        return ConsoleRun(sys.stderr) if progress else Run()
+        return ConsoleRun(sys.stderr, logged=True) if progress else Run()
     if callable(progress):
         return CallbackRun(progress)
     raise UsageError(
@@ -55,10 +55,15 @@ class CallbackRun(Run):
 
 
 class ConsoleRun(Run):
-    """A run that shows its phases on ``stream``; ``quiet`` shows nothing, but still keeps messages and seconds."""
+    """A run that shows its phases on ``stream``; ``quiet`` shows nothing, but still keeps messages and seconds.
 
-    def __init__(self, stream: IO[str], *, quiet: bool = False) -> None:
+    Args:
+        logged: whether warnings go to the logger ``longtail`` where the program has set up logging.
+    """
+
+    def __init__(self, stream: IO[str], *, quiet: bool = False, logged: bool = False) -> None:
         super().__init__()
+        self._logged = logged
         self._stream = stream
         self._quiet = quiet
         self._is_terminal = stream.isatty()
@@ -70,14 +75,21 @@ class ConsoleRun(Run):
     def say(self, message: str) -> None:
         """Keep the sentence and show it at once, above the bars."""
         super().say(message)
+        self._show(message)
+
+    def _show(self, message: str) -> None:
         if self._bars is not None:
             self._bars.console.print(message, markup=False, highlight=False)
         elif not self._quiet:
             self._line(message)
 
     def warn(self, message: str) -> None:
-        """Show it like any other sentence."""
-        self.say(message)
+        """Show it as a warning, once: here, or by the logger where that is wanted and set up."""
+        self.messages.append(message)
+        if self._logged and LOGGER.hasHandlers():
+            LOGGER.warning(message)
+        else:
+            self._show(f"warning: {message}")
 
     def on_start(self, phase: Phase) -> None:
         """Show a new bar, or say that the phase begins."""

@@ -115,7 +115,7 @@ class LongtailClassifier:
             return DEFAULT_THRESHOLD
         best = self._untrained(rest).fit(rest).predict(held_out, k=self.k)
         found = best_threshold(best.indices, best.scores, held_out.Y)
-        return DEFAULT_THRESHOLD if found is None else found
+        return DEFAULT_THRESHOLD if found is None else min(max(found, 0.0), 1.0)
 
     def _untrained(self, data: Dataset) -> System:
         settings = _nested(self.settings)
@@ -192,9 +192,11 @@ def _check_k(k: Any) -> None:
 
 
 def _check_threshold(threshold: Any) -> None:
-    number = isinstance(threshold, Real) and not isinstance(threshold, bool) and threshold == threshold
-    if threshold is not None and threshold != "auto" and not number:
-        raise InputError(f"threshold must be a number, 'auto' or None, not {threshold!r}")
+    if threshold is None or threshold == "auto":
+        return
+    number = isinstance(threshold, Real) and not isinstance(threshold, bool)
+    if not number or not 0 <= float(threshold) <= 1:
+        raise InputError(f"threshold must be a number from 0 to 1, 'auto' or None, not {threshold!r}")
 
 
 def _nested(settings: dict[str, Any]) -> dict[str, Any]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -133,7 +134,8 @@ class TopK(Sequence[Answer]):
         return TopK(self.indices, self.scores, label_ids)
 
     def above(self, threshold: float) -> TopK:
-        """The predictions without those that score below ``threshold``."""
+        """The predictions without those that score below ``threshold``, which is from 0 to 1."""
+        check_threshold(threshold)
         return self.where(self.scores >= threshold)
 
     def where(self, keep: np.ndarray) -> TopK:
@@ -181,3 +183,14 @@ class TopK(Sequence[Answer]):
         if some.label_ids is None:
             some = some.named([str(label) for label in range(int(some.indices.max(initial=-1)) + 1)])
         return [[f"{label} {score:.2f}" for label, score in answer] for answer in some]
+
+
+def check_threshold(threshold: object, name: str = "threshold") -> None:
+    """Refuse what is no score: all scores are from 0 to 1, so that another threshold would keep all or nothing."""
+    is_number = isinstance(threshold, (int, float, np.number)) and not isinstance(threshold, bool)
+    value = float(cast(float, threshold)) if is_number else math.nan
+    if 0 <= value <= 1:
+        return
+    shown = repr(threshold) if math.isnan(value) else f"{value:g}"
+    hint = f": write {value / 100:g} for {value:g} %" if 1 < value <= 100 else ""
+    raise UsageError(f"{name} must be a number from 0 to 1, as scores are, not {shown}{hint}")

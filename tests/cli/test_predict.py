@@ -14,8 +14,6 @@ from pyarrow import parquet
 from scipy.sparse import load_npz
 
 from longtail import load
-from longtail.cli.predict import above
-from longtail.types import TopK
 from tests.cli.conftest import Call
 
 
@@ -66,14 +64,11 @@ def test_threshold_leaves_out_low_scores(call: Call, model: Path, folder: Path) 
     rows = list(csv.DictReader(io.StringIO(answer.out)))
     assert len(rows) == 10
     assert {row["label_id"] for row in rows} == {"common"}
-    assert call("predict", model, folder / "test.jsonl", "--threshold", 2, "-q").code == 2
-
-
-def test_above_keeps_a_score_that_is_the_threshold() -> None:
-    best = TopK(np.array([[3, 1, -1]], np.int32), np.array([[0.5, 0.25, 0]], np.float32))
-    kept = above(best, 0.5)
-    assert kept.indices.tolist() == [[3, -1, -1]]
-    assert kept.scores.tolist() == [[0.5, 0, 0]]
+    for wrong in (2, -1, 50, "inf"):
+        answer = call("predict", model, folder / "test.jsonl", "--threshold", wrong, "-q")
+        assert answer.code == 2
+        assert "--threshold must be a number from 0 to 1, as scores are, not " in answer.err
+    assert answer.err.endswith("not inf\n")
 
 
 def test_an_existing_output_is_kept_unless_forced(
@@ -149,7 +144,7 @@ def test_parquet_that_breaks_off_leaves_no_output_and_no_noise(
 def test_not_a_number_is_no_threshold(call: Call, model: Path, folder: Path) -> None:
     answer = call("predict", model, folder / "test.jsonl", "--threshold", "nan")
     assert answer.code == 2
-    assert "'nan' is not a score" in answer.err
+    assert "--threshold must be a number from 0 to 1, as scores are, not nan" in answer.err
 
 
 def test_the_input_is_not_replaced_by_its_answers(call: Call, model: Path, tmp_path: Path) -> None:

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from longtail import data
 from longtail.data import ReadOptions
+from longtail.data.canonical_jsonl import _READ
 from longtail.data.column_names import plain_name
+from longtail.data.records import REVEALED
 from longtail.errors import DataError, UsageError
 from longtail.label_cells import MISSING
 from longtail.types import Dataset, Documents, LabelSet, label_matrix
@@ -150,9 +152,7 @@ JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | ANY_TEXT,
     lambda inner: st.lists(inner, max_size=3),
 )
-KEYS = ANY_TEXT.filter(
-    lambda key: plain_name(key) not in ("id", "title", "text", "labels", "revealed", "doc")
-)
+KEYS = ANY_TEXT.filter(lambda key: plain_name(key) not in {*_READ, REVEALED})
 EXTRA = st.dictionaries(KEYS, JSON, max_size=2)
 
 

@@ -154,8 +154,9 @@ def test_what_was_understood_is_shown(tmp_path: Path) -> None:
     assert shown[2].split() == ["id", "title", "text", "labels"]
     assert shown[5].split() == ["3", "T", "Two", "one!", "x", "|", "y"]
     assert report.warnings[0].startswith(
-        "train: 1 documents have the same words as an earlier one (0 the same text)"
+        "train: 0 documents have the text of an earlier one, 1 nearly: remove"
     )
+    assert report.parts["train"].near_duplicates.examples == ("'3' in line 4, first in line 2",)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,27 @@
 from __future__ import annotations
 
-from longtail.data.text_keys import duplicate_groups, text_key, words_key
+from unicodedata import normalize
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from longtail.data.text_keys import folded, text_key
 
 
 def test_keys() -> None:
     assert text_key("A  cat") == text_key("a cat") != text_key("cat a")
-    assert words_key("A cat, a dog!") == words_key("dog cat a")
-    assert text_key(" ") == words_key("?!") == b""
+    assert text_key(" ") == text_key("") == b""
+    assert text_key("\ufb01ne Stra\u00dfe") == text_key("FINE  strasse")
 
 
-def test_groups() -> None:
-    assert duplicate_groups(["a b", "", "B a.", "c", ""]).tolist() == [0, 1, 0, 2, 3]
+@given(st.text(max_size=60))
+def test_short_texts_are_folded_as_a_whole(text: str) -> None:
+    assert folded(text) == (text.lower() if text.isascii() else normalize("NFKC", text).casefold())
+
+
+def test_long_runs_are_folded_in_pieces() -> None:
+    text = "\u00c4" * 200
+    assert folded(text) == "\u00e4" * 200
+    # Combining marks in turns, which are sorted in quadratic time: as a whole this took minutes.
+    marks = "a" + "\u0316\u0300" * 100_000
+    assert len(folded(marks)) == 200_000

@@ -259,9 +259,8 @@ def test_predict_takes_k_and_a_threshold(fitted):
     assert best.label_ids is fitted.labels_.ids
     score = best[0][0][1]
     assert fitted.predict(["1", "2"], k=1, threshold=score).labels == [["a"], ["b"]]
-    assert fitted.predict(["1", "2"], k=1, threshold=score + 1).labels == [[], []]
-    for wrong in ("high", True, float("nan")):
-        with pytest.raises(UsageError, match="threshold must be a number"):
+    for wrong in ("high", True, float("nan"), score + 1, -0.1, 50):
+        with pytest.raises(UsageError, match="threshold must be a number from 0 to 1"):
             fitted.predict(["1"], threshold=wrong)
 
 

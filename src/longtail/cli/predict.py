@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from itertools import chain
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import click
 
@@ -17,25 +17,15 @@ from longtail.cli import options, output
 from longtail.cli.session import current, verbosity
 from longtail.errors import UnsupportedError, UsageError
 
-if TYPE_CHECKING:
-    from longtail.types import TopK
-
 OUTPUTS = ("jsonl", "csv", "parquet", "npz")
 
 
-def _number(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    if value is not None and value != value:
-        raise click.BadParameter("'nan' is not a score to compare with", context, parameter)
+def _threshold(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    if value is not None:
+        from longtail.topk import check_threshold
+
+        check_threshold(value, "--threshold")
     return value
-
-
-def check_threshold(threshold: float | None, probabilities: bool) -> None:
-    """Refuse a threshold that no score can reach."""
-    if threshold is not None and probabilities and not 0 <= threshold <= 1:
-        raise UsageError(
-            f"--threshold must be from 0 to 1, as the scores are, not {threshold:g}"
-            + (f": write {threshold / 100:g} for {threshold:g} %" if 1 < threshold <= 100 else "")
-        )
 
 
 @click.command()
@@ -45,7 +35,9 @@ def check_threshold(threshold: float | None, probabilities: bool) -> None:
     "-o", "--output", "target", default="-", type=click.Path(), help="The file to write.  [default: -]"
 )
 @click.option("-k", default=5, show_default=True, type=click.IntRange(min=1), help="Labels per document.")
-@click.option("--threshold", type=float, callback=_number, help="Omit labels with a lower score.")
+@click.option(
+    "--threshold", type=float, callback=_threshold, help="Omit labels with a lower score, from 0 to 1."
+)
 @click.option(
     "--format", "format_", type=click.Choice(OUTPUTS), help="Of the output.  [default: by its ending]"
 )
@@ -93,12 +85,11 @@ def command(
         target, force=force, inputs=[model, source, *([] if links is None else [links])]
     )
     given = options.read_options(columns, with_labels=False)
-    edges = None if links is None else read_edges(links)
+    edges = None if links is None else read_edges(links, encoding=given.encoding)
     run = session.run()
     with threads.limit(jobs):
         with run.phase("load"):
             system = longtail.load(model)
-        check_threshold(threshold, system.capabilities.probabilities or system.name == "linear")
         batches = stream(
             source,
             format=input_format,
@@ -117,7 +108,7 @@ def command(
                 for documents, _ in chain([] if first is None else [first], batches):
                     revealed = known.of(documents)
                     best = system.predict(documents, k=k, revealed=revealed, edges=edges)
-                    file.write(documents.ids, best if threshold is None else above(best, threshold))
+                    file.write(documents.ids, best if threshold is None else best.above(threshold))
                     phase.advance(len(documents))
                 file.finish()
             tagged = phase.done
@@ -126,11 +117,6 @@ def command(
         session.say(f"warning: {unknown}")
     if target != output.STANDARD:
         session.say(f"{target}: {tagged:,} documents tagged")
-
-
-def above(best: TopK, threshold: float) -> TopK:
-    """The predictions without those that score below ``threshold``."""
-    return best.above(threshold)
 
 
 @contextmanager

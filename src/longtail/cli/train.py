@@ -41,6 +41,11 @@ AUTO = "auto"
 @click.option(
     "--fields", metavar="NAMES", help="Fields that make a document's text: title, text or title,text."
 )
+@click.option(
+    "--no-hold-out",
+    is_flag=True,
+    help="Train on all documents: without a valid part, some are held out for metrics.",
+)
 @click.option("--config", type=click.Path(), help="A TOML file of settings.")
 @click.option(
     "--set",
@@ -66,6 +71,7 @@ def command(
     budget: str | None,
     vocabulary: str | None,
     fields: str | None,
+    no_hold_out: bool,
     config: str | None,
     assignments: tuple[str, ...],
     format_: str | None,
@@ -81,6 +87,7 @@ def command(
     The system auto is an ensemble of all systems that suit the data, this machine and the budget.
     """
     from longtail import threads
+    from longtail.systems.validation_part import with_validation_part
     from longtail.training import checkpoint
 
     if data is None and vocabulary is None:
@@ -103,7 +110,10 @@ def command(
             run.say(reason)
         with checkpoints_of(run, session, untrained.name):
             start = time.perf_counter()
-            trained = untrained.fit(sets["train"], valid=sets.get("valid"), run=run)
+            train, valid = with_validation_part(
+                untrained, sets["train"], sets.get("valid"), run, wanted=not no_hold_out
+            )
+            trained = untrained.fit(train, valid=valid, run=run)
             # Phases may be parts of others, so their seconds do not add up to this.
             training = time.perf_counter() - start
             trained.facts_ = replace(trained.facts_, reading=kept_reading)
@@ -159,6 +169,7 @@ def read_sets(
     from longtail.cli import understanding
     from longtail.cli.label_vocabulary import with_vocabulary
     from longtail.data import overlap, read_labels, read_vocabulary
+    from longtail.data.misspelled import misspelled, misspelled_labels, sentence
     from longtail.data.reading import read_parts
     from longtail.types import Dataset
 
@@ -177,9 +188,16 @@ def read_sets(
     kept = {} if understood is None else understood.remembered()
     kept |= overlap.remembered(sets["train"].documents)
     if labels is None:
+        if (doubt := misspelled_labels(found)) is not None:
+            session.say(f"warning: {doubt}")
         return sets, kept
     if not any(label in labels.index for label in sets["train"].labels.ids):
         session.say(f"warning: no label of {data} is in {vocabulary}")
+    elif pairs := misspelled(
+        (label for label in labels.ids if label not in found.labels.index),
+        (label for label in found.labels.ids if label not in labels.index),
+    ):
+        session.say(f"warning: {sentence(pairs, str(vocabulary))}")
     return {part: with_vocabulary(one, labels) for part, one in sets.items()}, kept
 
 

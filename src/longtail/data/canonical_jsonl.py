@@ -46,6 +46,7 @@ def read(files: Mapping[str, Path], folder: Path | None, options: ReadOptions, r
         labels=labels,
         labels_path=labels_path,
         understood=lambda path: keys[path].understood(path),
+        encoding=options.encoding,
     )
 
 

@@ -4,33 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from longtail.data.duplicates import EXAMPLES, Duplicates, Finding, PartDuplicates, find_duplicates
 from longtail.data.folder_files import document_files
+from longtail.data.misspelled import misspelled_labels
 from longtail.data.options import DEFAULTS, ReadOptions
 from longtail.data.parts import Part, Parts
 from longtail.data.reading import read_parts
-from longtail.data.text_keys import text_key, words_key
 from longtail.errors import DataError
 
 TAIL_BINS = ((0, 0), (1, 1), (2, 2), (3, 5), (6, 20), (21, 100), (101, None))
-_EXAMPLES = 5
 _MOST_PROBLEMS = 100
 _SAMPLES = 3
 _LONGEST = 200
 _WIDEST = 32
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """How often something occurs, and the first few places."""
-
-    count: int = 0
-    examples: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +35,7 @@ class PartCheck:
     without_labels: int
     duplicate_ids: Finding
     duplicate_texts: Finding
+    near_duplicates: Finding
     filter_pairs: int
     unknown_filter_pairs: int
     revealed: int
@@ -62,9 +54,10 @@ class CheckReport:
     unknown_labels: Finding
     tail: Mapping[str, int]
     leaks: Mapping[str, Finding]
+    near_leaks: Mapping[str, Finding]
     shared_ids: float
     edges: int = 0
-    unknown_edges: Finding = Finding()
+    unknown_edges: Finding = field(default_factory=Finding)
     problems: tuple[str, ...] = field(default=())
     understood: Mapping[str, str] = field(default_factory=dict)
     samples: tuple[Mapping[str, Any], ...] = ()
@@ -105,17 +98,10 @@ def _report(path: str, name: str, found: Parts | None, problems: list[str]) -> C
     if found is None:
         nothing = Finding()
         return CheckReport(
-            path, name, {}, 0, 0, 0, nothing, _tail(np.empty(0, int)), {}, 0.0, problems=tuple(problems)
+            path, name, {}, 0, 0, 0, nothing, _tail(np.empty(0, int)), {}, {}, 0.0, problems=tuple(problems)
         )
-    texts = {
-        part: [text_key(text) for text in one.data.documents.joined()] for part, one in found.parts.items()
-    }
-    checks = {part: _check_part(one, texts[part]) for part, one in found.parts.items()}
-    leaks = {
-        f"{first} and {second}": leak
-        for first, second in combinations(found.parts, 2)
-        if (leak := _leaks(found.parts[first], found.parts[second], texts[first], texts[second])).count
-    }
+    repeated = find_duplicates(found.parts)
+    checks = {part: _check_part(one, repeated.parts[part]) for part, one in found.parts.items()}
     counts = sum(
         (one.data.label_counts for one in found.parts.values()), np.zeros(len(found.labels), np.int64)
     )
@@ -133,13 +119,14 @@ def _report(path: str, name: str, found: Parts | None, problems: list[str]) -> C
         int((counts == 0).sum()),
         _unknown_labels(found),
         _tail(counts if train is None else train.data.label_counts),
-        leaks,
+        repeated.shared,
+        repeated.nearly_shared,
         _shared_ids(found),
         *_edges(found),
         tuple(problems),
         {part: one.understood.line() for part, one in found.parts.items() if one.understood is not None},
         _samples(found),
-        tuple(_warnings(found, checks, leaks)),
+        tuple(_warnings(found, repeated)),
     )
 
 
@@ -157,22 +144,10 @@ def _nothing(part: Part, counts: PartCheck) -> Iterator[str]:
         )
 
 
-def _warnings(found: Parts, checks: Mapping[str, PartCheck], leaks: Mapping[str, Finding]) -> Iterator[str]:
-    for part, counts in checks.items():
-        documents = found.parts[part].data.documents
-        keys = [key for text in documents.joined() if (key := words_key(text))]
-        again = len(keys) - len(set(keys))
-        if again:
-            yield (
-                f"{part}: {again:,} documents have the same words as an earlier one "
-                f"({counts.duplicate_texts.count:,} the same text): remove them, or divide the data "
-                "with longtail split, which keeps them in one part"
-            )
-    for pair, leak in leaks.items():
-        yield (
-            f"{leak.count:,} documents are in both {pair}, so metrics will be too high: remove them from one part, "
-            "or divide the data anew with longtail split"
-        )
+def _warnings(found: Parts, repeated: Duplicates) -> Iterator[str]:
+    yield from repeated.warnings()
+    if (doubt := misspelled_labels(found)) is not None:
+        yield doubt
 
 
 def _samples(found: Parts) -> tuple[Mapping[str, Any], ...]:
@@ -197,7 +172,7 @@ def _samples(found: Parts) -> tuple[Mapping[str, Any], ...]:
 
 def _sample_lines(samples: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     rows = [
-        (sample["id"], sample["title"], sample["text"], " | ".join(sample["labels"][:_EXAMPLES]))
+        (sample["id"], sample["title"], sample["text"], " | ".join(sample["labels"][:EXAMPLES]))
         for sample in samples
     ]
     cells = [[_cell(value) for value in row] for row in [("id", "title", "text", "labels"), *rows]]
@@ -211,51 +186,22 @@ def _cell(value: str) -> str:
     return plain if len(plain) <= _WIDEST else f"{plain[: _WIDEST - 3]}..."
 
 
-def _check_part(part: Part, texts: list[bytes]) -> PartCheck:
-    data, ids = part.data, part.data.documents.ids
+def _check_part(part: Part, repeated: PartDuplicates) -> PartCheck:
+    data = part.data
     has_features = data.documents.features is not None
     return PartCheck(
         str(part.path),
         len(data),
         int(data.Y.nnz),
-        0 if has_features else sum(not text for text in texts),
+        0 if has_features else sum(not text.strip() for text in data.documents.joined()),
         int((np.diff(data.Y.indptr) == 0).sum()),
-        Finding() if part.numbered else _repeated(ids, part, ids),
-        _repeated(texts, part, ids),
+        repeated.ids,
+        repeated.texts,
+        repeated.near,
         0 if data.filtered is None else int(data.filtered.nnz),
         part.unknown_filters,
         0 if data.revealed is None else int(data.revealed.nnz),
     )
-
-
-def _repeated(keys: Sequence[str | bytes], part: Part, ids: list[str]) -> Finding:
-    """Rows whose key (an id, a text) was there before; empty keys do not count."""
-    first: dict[str | bytes, int] = {}
-    again = [(row, first[key]) for row, key in enumerate(keys) if key and first.setdefault(key, row) != row]
-    examples = tuple(
-        f"{ids[row]!r} in line {part.lines[row]}, first in line {part.lines[before]}"
-        for row, before in again[:_EXAMPLES]
-    )
-    return Finding(len(again), examples)
-
-
-def _leaks(first: Part, second: Part, first_texts: list[bytes], second_texts: list[bytes]) -> Finding:
-    """Documents of the second part that are in the first: the same id, or the same text."""
-    own_ids = first.path == second.path or not (first.numbered or second.numbered)
-    row_of_id = {id_: row for row, id_ in enumerate(first.data.documents.ids)} if own_ids else {}
-    row_of_text = {text: row for row, text in enumerate(first_texts) if text}
-    count = 0
-    examples: list[str] = []
-    for row, (id_, text) in enumerate(zip(second.data.documents.ids, second_texts, strict=True)):
-        kind, before = "id", row_of_id.get(id_)
-        if before is None:
-            kind, before = "text", row_of_text.get(text)
-        if before is not None:
-            count += 1
-            if len(examples) < _EXAMPLES:
-                here = f"{second.path.name}, line {second.lines[row]}"
-                examples.append(f"same {kind}: {here} and {first.path.name}, line {first.lines[before]}")
-    return Finding(count, tuple(examples))
 
 
 def _unknown_labels(found: Parts) -> Finding:
@@ -270,7 +216,7 @@ def _unknown_labels(found: Parts) -> Finding:
             columns, entries = np.unique(matrix.indices, return_index=True)
             rows = np.searchsorted(matrix.indptr, entries, side="right") - 1
             for column, row in zip(columns, rows, strict=True):
-                if column >= found.listed and len(places) < _EXAMPLES:
+                if column >= found.listed and len(places) < EXAMPLES:
                     place = f"{found.labels.ids[column]!r} in {part.path.name}, line {part.lines[row]}{how}"
                     places.setdefault(int(column), place)
     return Finding(len(found.labels) - found.listed, tuple(places.values()))
@@ -284,7 +230,7 @@ def _edges(found: Parts) -> tuple[int, Finding]:
     known = {id_ for part in found.parts.values() for id_ in part.data.documents.ids}
     known.update(found.labels.ids)
     unknown = [edge for edge in zip(edges.sources, edges.targets, strict=True) if not known.issuperset(edge)]
-    examples = tuple(f"{source!r} and {target!r}" for source, target in unknown[:_EXAMPLES])
+    examples = tuple(f"{source!r} and {target!r}" for source, target in unknown[:EXAMPLES])
     return len(edges.weights), Finding(len(unknown), examples)
 
 
@@ -318,6 +264,7 @@ def _lines(report: CheckReport) -> Iterator[str]:
         yield from _counted(part.without_labels, "documents without labels")
         yield from _found(part.duplicate_ids, "documents with the id of an earlier one")
         yield from _found(part.duplicate_texts, "documents with the text of an earlier one")
+        yield from _found(part.near_duplicates, "documents with nearly the text of an earlier one")
         yield from _counted(part.filter_pairs, "filtered pairs")
         yield from _counted(part.unknown_filter_pairs, "filtered pairs of unknown documents or labels")
         yield from _counted(part.revealed, "revealed labels")
@@ -333,6 +280,8 @@ def _lines(report: CheckReport) -> Iterator[str]:
         yield from _found(report.unknown_edges, "edges of unknown documents or labels")
     for pair, leak in report.leaks.items():
         yield from _found(leak, f"documents are in both {pair}")
+    for pair, leak in report.near_leaks.items():
+        yield from _found(leak, f"documents are nearly in both {pair}")
     yield from (f"warning: {warning}" for warning in report.warnings)
     yield f"problems: {len(report.problems)}" if report.problems else "no problems"
     yield from (f"  {problem}" for problem in report.problems)

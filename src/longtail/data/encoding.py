@@ -10,17 +10,38 @@ UTF_8 = "utf-8"
 HINT = (
     "if the file is in another encoding, name it: --encoding cp1252, latin-1 or utf-16 (encoding in Python)"
 )
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CHUNK = 1 << 16
 
 
-def in_utf8(handle: io.BufferedReader, encoding: str) -> BinaryIO:
-    """The bytes in UTF-8; a byte order mark of UTF-16 at the start goes before ``encoding``."""
-    if handle.peek(2)[:2] in _UTF_16:
+def in_utf8(handle: io.BufferedReader, encoding: str | None) -> BinaryIO:
+    """The bytes in UTF-8; a byte order mark of UTF-16 at the start goes before ``encoding``.
+
+    None leaves them as they are.
+    """
+    if encoding is None:
+        return cast(BinaryIO, handle)
+    if handle.peek(2)[:2] in UTF_16_MARKS:
         encoding = "utf-16"
     if codecs.lookup(encoding).name == UTF_8:
         return cast(BinaryIO, handle)
     return cast(BinaryIO, io.BufferedReader(_Recoded(handle, encoding), _CHUNK))
+
+
+def is_evidently_utf8(handle: BinaryIO) -> bool:
+    """Whether the bytes are valid UTF-8 and not all ASCII: text in other encodings practically never is."""
+    decoder = codecs.getincrementaldecoder(UTF_8)()
+    more_than_ascii = False
+    try:
+        while some := handle.read(_CHUNK):
+            more_than_ascii = more_than_ascii or not some.isascii()
+            if b"\0" in some:
+                return False
+            decoder.decode(some)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return more_than_ascii
 
 
 class _Recoded(io.RawIOBase):

@@ -23,7 +23,12 @@ def read(files: Files, folder: Path | None, options: ReadOptions, report: Report
     """Read these parts, over the vocabulary that the folder may have."""
     labels, labels_path = folder_labels(folder, options, report, besides=files.values())
     return read_rows(
-        files, lambda path: records(path, options, report), report, labels=labels, labels_path=labels_path
+        files,
+        lambda path: records(path, options, report),
+        report,
+        labels=labels,
+        labels_path=labels_path,
+        encoding=options.encoding,
     )
 
 

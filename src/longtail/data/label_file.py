@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from longtail.data.encoding import UTF_8
 from longtail.data.json_block import are_strings, columns_of
 from longtail.data.json_record import as_text, json_object, take
 from longtail.data.label_names import alternative_names
@@ -66,10 +67,12 @@ class LabelRows:
         return LabelSet(list(self._line_of), self._texts, self._extra if any(self._extra) else None)
 
 
-def read_jsonl_labels(path: Path, report: Report = fail, *, named: bool = False) -> LabelSet:
+def read_jsonl_labels(
+    path: Path, report: Report = fail, *, named: bool = False, encoding: str = UTF_8
+) -> LabelSet:
     """Labels of one JSON object per line: ``id``, ``text``, and whatever else it has."""
     rows = LabelRows(path, report, named=named)
-    for first, lines in line_blocks(path):
+    for first, lines in line_blocks(path, encoding=encoding):
         columns = _ids_and_texts(lines)
         if columns is None:
             _add_each(rows, clean_lines(lines, path, first), report)
@@ -102,10 +105,10 @@ def _add_each(rows: LabelRows, lines: Iterable[tuple[int, bytes]], report: Repor
             report(DataError(str(error), path=rows.path, line=number))
 
 
-def read_label_names(path: Path, report: Report = fail) -> LabelSet:
+def read_label_names(path: Path, report: Report = fail, encoding: str = UTF_8) -> LabelSet:
     """Labels of one name a line; the name is the id, and there is no further text."""
     rows = LabelRows(path, report)
-    for number, line in without_last_blank(text_lines(path)):
+    for number, line in without_last_blank(text_lines(path, encoding)):
         rows.add(number, line, "")
     return rows.labels()
 

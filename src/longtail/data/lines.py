@@ -41,10 +41,10 @@ def bare_name(path: str | Path) -> str:
 
 
 @contextmanager
-def opened(path: str | Path, encoding: str = UTF_8) -> Iterator[BinaryIO]:
+def opened(path: str | Path, encoding: str | None = UTF_8) -> Iterator[BinaryIO]:
     """The file's bytes, decompressed by what they are and not by the file's name; ``-`` is standard input.
 
-    Text in another encoding becomes UTF-8.
+    Text in another encoding becomes UTF-8; with None the bytes stay as they are.
     """
     with naming_file(path):
         if str(path) == STDIN:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from longtail.data import limits
+from longtail.data.encoding import UTF_8
 from longtail.data.label_file import read_label_names
 from longtail.data.pair_files import read_filter, read_numbered_filter
 from longtail.data.parts import STEMS, Part, Parts, find_file, part_of_name
@@ -24,7 +25,7 @@ LABEL_NAMES = "labels.txt"
 
 
 def column_labels(
-    folder: Path, n_labels: int, report: Report = fail, *, entries: int = 0
+    folder: Path, n_labels: int, report: Report = fail, *, entries: int = 0, encoding: str = UTF_8
 ) -> tuple[LabelSet, Path | None]:
     """The labels of the columns: the names in the folder's labels.txt, or else the column numbers.
 
@@ -34,7 +35,7 @@ def column_labels(
     if path is None:
         limits.check_labels(n_labels, entries, folder)
         return LabelSet([str(column) for column in range(n_labels)], [""] * n_labels), None
-    labels = read_label_names(path, report)
+    labels = read_label_names(path, report, encoding)
     if len(labels) != n_labels:
         raise DataError(f"there are {len(labels)} names, but {n_labels} labels in the data", path=path)
     return labels, path

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from longtail.data.encoding import UTF_8
 from longtail.data.lines import text_lines
 from longtail.data.parts import find_file
 from longtail.data.records import Report, fail
@@ -30,6 +31,7 @@ def read_filter(
     columns: Mapping[str, int],
     shape: tuple[int, int],
     report: Report = fail,
+    encoding: str = UTF_8,
 ) -> tuple[csr_array, int]:
     """The pairs of a filter file as a matrix of ones, and how many name something that is not there.
 
@@ -40,7 +42,7 @@ def read_filter(
         shape: documents x labels.
     """
     at, to, unknown = array("q"), array("q"), 0
-    for number, line in text_lines(path):
+    for number, line in text_lines(path, encoding):
         if not line:
             continue
         fields = line.split("\t") if "\t" in line else line.split()
@@ -83,7 +85,7 @@ def pair_matrix(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -
     return matrix
 
 
-def read_edges(path: str | Path, report: Report = fail) -> Edges:
+def read_edges(path: str | Path, report: Report = fail, encoding: str = UTF_8) -> Edges:
     """The auxiliary links of a folder's ``edges.tsv`` (or of the file itself); a missing weight is 1."""
     place = Path(path)
     found = find_file(place, [EDGES]) if place.is_dir() else place
@@ -92,7 +94,7 @@ def read_edges(path: str | Path, report: Report = fail) -> Edges:
     sources: list[str] = []
     targets: list[str] = []
     weights = array("f")
-    for number, line in text_lines(found):
+    for number, line in text_lines(found, encoding):
         if not line:
             continue
         fields = line.split("\t")

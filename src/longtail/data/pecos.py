@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from longtail.data.encoding import UTF_8
 from longtail.data.format import Files, Format
 from longtail.data.label_file import without_last_blank
 from longtail.data.lines import text_lines
@@ -48,15 +49,15 @@ def read(files: Files, folder: Path | None, options: ReadOptions, report: Report
             raise DataError("the parts have different numbers of labels", path=files[part])
     home = folder or next(iter(files.values())).parent
     named = sum(target.nnz for _, target in found.values())
-    labels, labels_path = item_labels(home, target.shape[1], report, entries=named)
-    parts = {part: _part(files[part], *pair, labels) for part, pair in found.items()}
+    labels, labels_path = item_labels(home, target.shape[1], report, entries=named, encoding=options.encoding)
+    parts = {part: _part(files[part], *pair, labels, options.encoding) for part, pair in found.items()}
     return Parts(labels, None if labels_path is None else len(labels), parts, labels_path)
 
 
 def stream(path: Path, options: ReadOptions, size: int) -> Iterator[Batch]:
     """The documents of one matrix, some at a time."""
     features, target = _pair(path)
-    labels, _ = item_labels(path.parent, target.shape[1], entries=target.nnz)
+    labels, _ = item_labels(path.parent, target.shape[1], entries=target.nnz, encoding=options.encoding)
     yield from matrix_batches([(features, target)], labels.ids, size)
 
 
@@ -86,15 +87,20 @@ def write_npz(path: Path, matrix: csr_array) -> None:
 
 
 def item_labels(
-    folder: Path, n_labels: int | None, report: Report = fail, *, entries: int = 0
+    folder: Path,
+    n_labels: int | None,
+    report: Report = fail,
+    *,
+    entries: int = 0,
+    encoding: str = UTF_8,
 ) -> tuple[LabelSet, Path | None]:
     """The labels of the columns with the texts of output-items.txt; None takes as many as the file has."""
     items = find_file(folder, ITEMS)
-    texts = [] if items is None else [line for _, line in without_last_blank(text_lines(items))]
+    texts = [] if items is None else [line for _, line in without_last_blank(text_lines(items, encoding))]
     n = len(texts) if n_labels is None else n_labels
     if items is not None and len(texts) != n:
         raise DataError(f"there are {len(texts)} items, but {n} labels in the data", path=items)
-    names, names_path = column_labels(folder, n, report, entries=max(entries, len(texts)))
+    names, names_path = column_labels(folder, n, report, entries=max(entries, len(texts)), encoding=encoding)
     return (names, names_path) if items is None else (LabelSet(names.ids, texts), items)
 
 
@@ -110,12 +116,12 @@ def one_line(text: str) -> str:
     return " ".join(text.replace("\0", " ").replace("\ufeff", " ").split())
 
 
-def _part(path: Path, features: csr_array, target: csr_array, labels: LabelSet) -> Part:
+def _part(path: Path, features: csr_array, target: csr_array, labels: LabelSet, encoding: str) -> Part:
     part = numbered_part(path, features, target, labels, first_line=1)
     texts_path = find_file(path.parent, [path.name.replace(".npz", ".txt")])
     if texts_path is None:
         return part
-    texts = [line for _, line in text_lines(texts_path)]
+    texts = [line for _, line in text_lines(texts_path, encoding)]
     if len(texts) != len(part.data):
         raise DataError(
             f"there are {len(texts)} texts, but {len(part.data)} rows in {path.name}", path=texts_path

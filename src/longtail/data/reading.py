@@ -117,7 +117,7 @@ def read_parts(
         parts = PARTS
     found = _joined([_read(files, parts, options, report) for files in every])
     if place.is_dir():
-        found = _with_edges(found, place, report)
+        found = _with_edges(found, place, report, options.encoding)
     if options.labels is not None or (not place.is_dir() and part_of_name(place) is None):
         _check_label_file(found, report)
     train = found.parts.get("train")
@@ -171,11 +171,11 @@ def _check_label_file(found: Parts, report: Report) -> None:
         )
 
 
-def _with_edges(found: Parts, folder: Path, report: Report) -> Parts:
+def _with_edges(found: Parts, folder: Path, report: Report, encoding: str) -> Parts:
     path = find_file(folder, [EDGES])
     if path is None:
         return found
-    edges = read_edges(path, report)
+    edges = read_edges(path, report, encoding)
     parts = {name: replace(part, data=replace(part.data, edges=edges)) for name, part in found.parts.items()}
     return replace(found, parts=parts)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from longtail.data.encoding import UTF_8
 from longtail.data.pair_files import read_filter
 from longtail.data.parts import Part, Parts, find_file, part_of_name
 from longtail.data.records import Block, Columns, Placed, Report, collect_blocks, grouped, growing
@@ -23,6 +24,7 @@ def read_rows(
     labels: LabelSet | None = None,
     labels_path: Path | None = None,
     understood: Callable[[Path], Understood] | None = None,
+    encoding: str = UTF_8,
 ) -> Parts:
     """Read the file of each part, record by record."""
     return read_blocks(
@@ -32,6 +34,7 @@ def read_rows(
         labels=labels,
         labels_path=labels_path,
         understood=understood,
+        encoding=encoding,
     )
 
 
@@ -43,6 +46,7 @@ def read_blocks(
     labels: LabelSet | None = None,
     labels_path: Path | None = None,
     understood: Callable[[Path], Understood] | None = None,
+    encoding: str = UTF_8,
 ) -> Parts:
     """Read the file of each part; labels keep the order of ``labels``, then of their first appearance."""
     listed = labels if labels is not None else NO_LABELS
@@ -53,7 +57,7 @@ def read_blocks(
         for name in [] if found.revealed is None else found.revealed.names:
             index[name]
     every = _with_new(listed, dict(index))
-    parts = {part: _part(files[part], found, every, report) for part, found in columns.items()}
+    parts = {part: _part(files[part], found, every, report, encoding) for part, found in columns.items()}
     if understood is not None:
         label_file = None if labels_path is None else str(labels_path)
         parts = {
@@ -72,7 +76,7 @@ def _with_new(listed: LabelSet, index: dict[str, int]) -> LabelSet:
     return LabelSet(list(index), [*listed.texts, *[""] * new], extra, index=index)
 
 
-def _part(path: Path, found: Columns, labels: LabelSet, report: Report) -> Part:
+def _part(path: Path, found: Columns, labels: LabelSet, report: Report, encoding: str) -> Part:
     revealed = None if found.revealed is None else found.revealed.matrix(labels.index)
     data = Dataset(found.documents, labels, found.matrix(len(labels)), revealed=revealed)
     name = part_of_name(path)
@@ -80,5 +84,5 @@ def _part(path: Path, found: Columns, labels: LabelSet, report: Report) -> Part:
     if filters is None:
         return Part(data, path, found.lines, numbered=found.numbered)
     rows = {id_: row for row, id_ in reversed(list(enumerate(found.documents.ids)))}
-    filtered, unknown = read_filter(filters, rows, labels.index, data.Y.shape, report)
+    filtered, unknown = read_filter(filters, rows, labels.index, data.Y.shape, report, encoding)
     return Part(replace(data, filtered=filtered), path, found.lines, unknown, found.numbered)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from longtail.data.near_duplicates import document_groups
 from longtail.data.split_values import group_codes, moments
-from longtail.data.text_keys import duplicate_groups
 from longtail.errors import DataError, UsageError
 from longtail.types import Dataset
 
@@ -34,7 +34,8 @@ def split_dataset(
 ) -> dict[str, Dataset]:
     """Part a data set; all parts keep the whole label set.
 
-    ``random`` and ``stratified`` put documents of the same words (duplicates and near-duplicates) in one part.
+    ``random``, ``stratified`` and ``labels`` keep near-duplicates in one part; with ``labels``, documents of
+    held-out labels go to the last part whatever their copies are.
 
     Args:
         dataset: what to part.
@@ -53,15 +54,11 @@ def split_dataset(
         else:
             parts = group_split(values, shares, seed, ids=ids)
     elif method in ("random", "stratified"):
-        groups = duplicate_groups(dataset.documents.joined())
-        _, first = np.unique(groups, return_index=True)
+        groups = document_groups(dataset.documents)
         if method == "random":
-            parts = random_split(len(first), shares, seed)
+            parts = _random_groups(groups, shares, seed)
         else:
-            parts = stratified_split(
-                dataset.Y if len(first) == len(groups) else dataset.Y[first], shares, seed
-            )
-        parts = parts[groups]
+            parts = stratified_split(_by_group(dataset.Y, groups), shares, seed)[groups]
     elif method == "labels":
         parts = _split_by_labels(dataset, shares, seed, hold_out)
     else:
@@ -203,8 +200,39 @@ def _split_by_labels(
     parts = np.full(len(dataset), len(fractions) - 1, np.int8)
     others = fractions[:-1] / fractions[:-1].sum()
     kept = held == 0
-    parts[kept] = random_split(int(kept.sum()), others.tolist(), seed) if len(others) > 1 else 0
+    if len(others) == 1:
+        parts[kept] = 0
+    else:
+        groups = np.unique(document_groups(dataset.documents)[kept], return_inverse=True)[1]
+        parts[kept] = _random_groups(groups, others.tolist(), seed)
     return parts
+
+
+def _random_groups(groups: np.ndarray, shares: Sequence[float], seed: int) -> np.ndarray:
+    """Groups in random order, cut where the sizes of the parts are reached; a group is not cut."""
+    members = np.bincount(groups)
+    if len(members) == len(groups):
+        return random_split(len(groups), shares, seed)
+    sizes = _sizes(len(groups), _checked(shares))
+    order = np.random.default_rng(seed).permutation(len(members))
+    middles = np.cumsum(members[order]) - members[order] / 2
+    parts = np.empty(len(members), np.int8)
+    parts[order] = np.searchsorted(np.cumsum(sizes)[:-1], middles)
+    why = f"{len(members):,} groups of near-duplicates (up to {members.max():,} documents) are too few to share out"
+    return _all_in_use(parts[groups], len(sizes), why)
+
+
+def _by_group(Y: csr_array, groups: np.ndarray) -> csr_array:
+    """The labels of each group of documents: those of any of them."""
+    from scipy.sparse import csr_array
+
+    n_groups = int(groups.max(initial=-1)) + 1
+    if n_groups == len(groups):
+        return Y
+    ones = np.ones(len(groups), np.float32)
+    joined = csr_array((ones, (groups, np.arange(len(groups)))), shape=(n_groups, len(groups))) @ Y
+    joined.sort_indices()
+    return csr_array(joined)
 
 
 def _field(dataset: Dataset, method: str, field: str | None) -> list[Any]:

@@ -44,6 +44,7 @@ def read(files: Files, folder: Path | None, options: ReadOptions, report: Report
         labels=labels,
         labels_path=labels_path,
         understood=lambda path: understood(path, options),
+        encoding=options.encoding,
     )
 
 

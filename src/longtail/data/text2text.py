@@ -29,7 +29,7 @@ _WEIGHT = "::"
 
 def read(files: Files, folder: Path | None, options: ReadOptions, report: Report) -> Parts:
     """Read these parts; the numbers of labels are lines of output-items.txt."""
-    labels, labels_path = _labels(folder or next(iter(files.values())).parent)
+    labels, labels_path = _labels(folder or next(iter(files.values())).parent, options.encoding)
     names = None if labels is None else labels.ids
     found = read_rows(
         files,
@@ -50,7 +50,7 @@ def records(
 
 def stream(path: Path, options: ReadOptions, size: int) -> Iterator[Batch]:
     """The documents of one file, some at a time."""
-    labels, _ = _labels(path.parent)
+    labels, _ = _labels(path.parent, options.encoding)
     return batches(records(path, None if labels is None else labels.ids, options), size)
 
 
@@ -96,10 +96,10 @@ def _lines(data: Dataset, texts: Sequence[str]) -> Iterator[str]:
         yield f"{','.join(targets)}\t{one_line(text)}\n"
 
 
-def _labels(folder: Path) -> tuple[LabelSet | None, Path | None]:
+def _labels(folder: Path, encoding: str) -> tuple[LabelSet | None, Path | None]:
     if find_file(folder, ITEMS) is None:
         return None, None
-    return item_labels(folder, None)
+    return item_labels(folder, None, encoding=encoding)
 
 
 def _number(field: str) -> int:

@@ -1,39 +1,27 @@
-"""Keys of texts that are equal for duplicates and for near-duplicates."""
+"""Texts without regard to case, spacing and forms of characters, and keys that are equal for such texts."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
-from collections.abc import Iterable
+from unicodedata import normalize
 
-import numpy as np
+_LONG_RUN = re.compile(r"[^\x00-\x7f]{64}")
+_PIECE = 64
+"""Characters that are normalised at once in long runs: combining marks are sorted in quadratic time."""
 
-_WORDS = re.compile(r"\w+")
+
+def folded(text: str) -> str:
+    """The text in one case and one form of its characters, in time that grows with its length."""
+    if text.isascii():
+        return text.lower()
+    if _LONG_RUN.search(text) is None:
+        return normalize("NFKC", text).casefold()
+    pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
+    return "".join([normalize("NFKC", piece) for piece in pieces]).casefold()
 
 
 def text_key(text: str) -> bytes:
     """Equal for texts that differ in case, spacing or forms of characters only; empty if the text is."""
-    words = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    words = " ".join(folded(text).split())
     return hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=16).digest() if words else b""
-
-
-def words_key(text: str) -> bytes:
-    """Equal for texts of the same words, whatever their order, number, case, punctuation; empty without words."""
-    words = sorted(set(_WORDS.findall(unicodedata.normalize("NFKC", text).casefold())))
-    joined = " ".join(words)
-    return hashlib.blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=16).digest() if words else b""
-
-
-def duplicate_groups(texts: Iterable[str]) -> np.ndarray:
-    """The number of the group of each text (int64 [n]): texts of the same words are one; empty ones are apart."""
-    numbers: dict[bytes, int] = {}
-    groups: list[int] = []
-    empty = 0
-    for text in texts:
-        key = words_key(text)
-        if not key:
-            empty += 1
-            key = str(empty).encode()
-        groups.append(numbers.setdefault(key, len(numbers)))
-    return np.array(groups, dtype=np.int64)

@@ -6,9 +6,11 @@ import csv
 import importlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from longtail.data.encoding import UTF_8, UTF_16_MARKS, is_evidently_utf8
 from longtail.data.label_file import LabelRows, read_jsonl_labels
 from longtail.data.label_names import ALTERNATIVE_KEYS
 from longtail.data.lines import bare_name, opened, text_lines
@@ -22,6 +24,7 @@ _STEMS = ("labels", "vocab", "vocabulary", "subjects")
 _RDF_SYNTAX = {".ttl": "turtle", ".rdf": "xml", ".xml": "xml", ".nt": "nt", ".jsonld": "json-ld"}
 _ENDINGS = (".jsonl", ".tsv", ".csv", *_RDF_SYNTAX)
 _USUAL_LANGUAGE = "en"
+_XML_HEAD = 200
 _SEVERAL_NAMES = re.compile(r"[|;]")
 
 
@@ -41,10 +44,15 @@ def read_vocabulary(path: str | Path, *, options: ReadOptions = DEFAULTS, report
 
 def _read(path: Path, options: ReadOptions, report: Report, *, named: bool) -> LabelSet:
     ending = Path(bare_name(path)).suffix
+    if options.encoding != UTF_8:
+        # The encoding is that of the documents; labels often come from somewhere else.
+        with opened(path, None) as handle:
+            if is_evidently_utf8(handle):
+                options = replace(options, encoding=UTF_8)
     if ending == ".jsonl":
-        return read_jsonl_labels(path, report, named=named)
+        return read_jsonl_labels(path, report, named=named, encoding=options.encoding)
     if ending in _RDF_SYNTAX:
-        return _read_skos(path, _RDF_SYNTAX[ending], options.language, report, named)
+        return _read_skos(path, _RDF_SYNTAX[ending], options, report, named)
     if ending == ".csv":
         return _read_csv(path, options, LabelRows(path, report, named=named), report)
     if ending in (".tsv", ".txt"):
@@ -151,14 +159,14 @@ def _language(there: Iterable[str], wanted: str | None, path: Path) -> str:
     return wanted or (_USUAL_LANGUAGE if _USUAL_LANGUAGE in languages else languages[0])
 
 
-def _read_skos(path: Path, syntax: str, language: str | None, report: Report, named: bool) -> LabelSet:
+def _read_skos(path: Path, syntax: str, options: ReadOptions, report: Report, named: bool) -> LabelSet:
     """Concepts in the order of their addresses: a graph has no order of its own."""
     try:
         rdflib: Any = importlib.import_module("rdflib")
     except ImportError:
         raise MissingPackageError("rdflib", extra="skos", purpose="reading a SKOS vocabulary") from None
     graph = rdflib.Graph()
-    with opened(path) as handle:
+    with opened(path, _rdf_encoding(path, syntax, options)) as handle:
         try:
             graph.parse(file=handle, format=syntax)
         except (EOFError, OSError):
@@ -175,7 +183,7 @@ def _read_skos(path: Path, syntax: str, language: str | None, report: Report, na
     if not concepts:
         raise DataError("there is no skos:Concept in it", path=path)
     spoken = {label.language or "" for label in graph.objects(None, skos.prefLabel)}
-    chosen = _language(spoken or {""}, language, path)
+    chosen = _language(spoken or {""}, options.language, path)
     ids: list[str] = []
     texts: list[str] = []
     extra: list[Mapping[str, Any]] = []
@@ -189,7 +197,7 @@ def _read_skos(path: Path, syntax: str, language: str | None, report: Report, na
             text = next((name for name in (*alternative, *map(str, others)) if name.strip()), "")
         if named and not text.strip():
             problem = f"the concept {concept} has no skos:prefLabel or skos:altLabel in any language"
-            report(DataError(problem, path=path, line=_line_of(f"{concept}", path)))
+            report(DataError(problem, path=path, line=_line_of(f"{concept}", path, options.encoding)))
             continue
         parents = sorted(str(parent) for parent in graph.objects(concept, skos.broader))
         notation = next((str(x) for x in sorted(graph.objects(concept, skos.notation))), None)
@@ -200,9 +208,24 @@ def _read_skos(path: Path, syntax: str, language: str | None, report: Report, na
     return LabelSet(ids, texts, extra if any(extra) else None)
 
 
-def _line_of(address: str, path: Path) -> int | None:
+def _rdf_encoding(path: Path, syntax: str, options: ReadOptions) -> str | None:
+    """The encoding of an RDF file; None for XML that names its own, which its parser finds."""
+    if syntax != "xml":
+        return options.encoding
+    with opened(path, None) as handle:
+        start = handle.read(_XML_HEAD)
+    return (
+        None if start.startswith(UTF_16_MARKS) or b"encoding=" in start.split(b">")[0] else options.encoding
+    )
+
+
+def _line_of(address: str, path: Path, encoding: str) -> int | None:
     """The first line of the file that has the address in full; None where a prefix stands for its beginning."""
     return next(
-        (number for number, line in text_lines(path) if f"<{address}>" in line or f'"{address}"' in line),
+        (
+            number
+            for number, line in text_lines(path, encoding)
+            if f"<{address}>" in line or f'"{address}"' in line
+        ),
         None,
     )

@@ -25,7 +25,9 @@ _NAMES = ("trn.json", "tst.json", "val.json")
 def read(files: Files, folder: Path | None, options: ReadOptions, report: Report) -> Parts:
     """Read these parts; the numbers of labels are lines of lbl.json."""
     labels_path = find_file(folder or next(iter(files.values())).parent, [LABELS])
-    labels = None if labels_path is None else read_jsonl_labels(labels_path, report)
+    labels = (
+        None if labels_path is None else read_jsonl_labels(labels_path, report, encoding=options.encoding)
+    )
     names = None if labels is None else labels.ids
     found = read_rows(
         files,
@@ -47,7 +49,7 @@ def records(
 def stream(path: Path, options: ReadOptions, size: int) -> Iterator[Batch]:
     """The documents of one file, some at a time."""
     labels_path = find_file(path.parent, [LABELS])
-    names = None if labels_path is None else read_jsonl_labels(labels_path).ids
+    names = None if labels_path is None else read_jsonl_labels(labels_path, encoding=options.encoding).ids
     return batches(records(path, names, options), size)
 
 

@@ -41,7 +41,7 @@ def read(files: Files, folder: Path | None, options: ReadOptions, report: Report
     ((_, n_labels),) = shapes
     home = folder or next(iter(found)).parent
     named = sum(rows.labels.nnz for rows in found.values())
-    labels, labels_path = column_labels(home, n_labels, report, entries=named)
+    labels, labels_path = column_labels(home, n_labels, report, entries=named, encoding=options.encoding)
     parts = {}
     for name, path in files.items():
         part = numbered_part(path, *found[path], labels)
@@ -58,7 +58,8 @@ def stream(path: Path, options: ReadOptions, size: int) -> Iterator[Batch]:
     shape = read_shape(start[0]) if start else None
     # A label takes two bytes at least.
     could_name = path.stat().st_size // 2
-    labels, _ = column_labels(path.parent, shape[2] if shape and len(shape) == 3 else 0, entries=could_name)
+    n_labels = shape[2] if shape and len(shape) == 3 else 0
+    labels, _ = column_labels(path.parent, n_labels, entries=could_name, encoding=options.encoding)
     yield from matrix_batches(sparse_blocks(path, has_labels=True, block_bytes=1 << 22), labels.ids, size)
 
 

@@ -48,7 +48,9 @@ def read(files: Files, folder: Path | None, options: ReadOptions, report: Report
             raise DataError("the parts have different numbers of labels", path=files[part], line=1)
     home = folder or next(iter(files.values())).parent
     named = sum(target.nnz for _, target in found.values())
-    labels, labels_path = column_labels(home, target.shape[1], report, entries=named)
+    labels, labels_path = column_labels(
+        home, target.shape[1], report, entries=named, encoding=options.encoding
+    )
     labels = _with_features(labels, home, {files[part]: pair[0].shape[1] for part, pair in found.items()})
     parts = {part: numbered_part(files[part], *pair, labels) for part, pair in found.items()}
     return Parts(labels, None if labels_path is None else len(labels), parts, labels_path)
@@ -57,7 +59,7 @@ def read(files: Files, folder: Path | None, options: ReadOptions, report: Report
 def stream(path: Path, options: ReadOptions, size: int) -> Iterator[Batch]:
     """The documents of one file of features, some at a time."""
     features, target = _pair(path)
-    labels, _ = column_labels(path.parent, target.shape[1], entries=target.nnz)
+    labels, _ = column_labels(path.parent, target.shape[1], entries=target.nnz, encoding=options.encoding)
     yield from matrix_batches([(features, target)], labels.ids, size)
 
 

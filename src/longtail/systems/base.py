@@ -187,7 +187,7 @@ class System(Explaining, ABC):
         Args:
             documents: what to tag; a Dataset brings its ``revealed`` labels and ``edges`` with it.
             k: how many labels a document gets at most.
-            threshold: labels of a lower score are left out.
+            threshold: labels of a lower score (from 0 to 1) are left out.
             precision: labels are left out so that this share of the others is right, as counted on the validation
                 documents (with a 95 % lower bound).
             max_f1: a document gets as many labels as have the highest expected F1.

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from longtail.data import overlap
+from longtail.data.misspelled import misspelled, sentence
 from longtail.data.python_data import dataset_of
 from longtail.errors import UsageError
 from longtail.progress import Callback, run_with
 from longtail.systems import auto, create
 from longtail.systems.auto_settings import create_auto
+from longtail.systems.validation_part import in_words, with_validation_part
 from longtail.types import Dataset
 
 if TYPE_CHECKING:
@@ -50,22 +56,50 @@ def fit(
         )
     seconds = None if budget is None else auto.budget_seconds(budget)
     untrained = None if system == AUTO else create(system, settings)
-    source, valid = _parts(source, valid)
+    wanted = valid is not False
+    source, valid = _parts(source, valid if wanted else None, named=wanted)
     train = dataset_of(source, tags, label_texts=label_texts, **columns)
-    held_out = None if valid is None else _validation(valid, columns)
+    validation = None if valid is None else _validation(valid, columns)
     run = run_with(progress)
+    check_label_texts(label_texts, train, validation, run)
     if untrained is None:
-        untrained, choice = create_auto(settings, train, valid=held_out, budget_seconds=seconds)
+        untrained, choice = create_auto(settings, train, valid=validation, budget_seconds=seconds)
         run.say(choice.reason)
-    return untrained.fit(train, valid=held_out, run=run)
+    # The system is chosen first: what is held out does not make the data too small for one.
+    rest, validation = with_validation_part(untrained, train, validation, run, wanted=wanted)
+    trained = untrained.fit(rest, valid=validation, run=run)
+    if validation is not None and trained.facts_.metrics:
+        run.say(in_words(trained, validation))
+    trained.facts_ = replace(trained.facts_, reading=overlap.remembered(train.documents))
+    return trained
 
 
-def _parts(source: Any, valid: Any) -> tuple[Any, Any]:
+def _parts(source: Any, valid: Any, *, named: bool) -> tuple[Any, Any]:
     """The training part and the validation part of a dict of parts; other data are the training part."""
     if not isinstance(source, Mapping) or "train" not in source:
         return source, valid
-    found = next((source[name] for name in VALID if name in source), None)
+    found = next((source[name] for name in VALID if name in source), None) if named else None
     return source["train"], found if valid is None else valid
+
+
+def check_label_texts(
+    label_texts: Mapping[str, str] | Sequence[str] | None, train: Dataset, valid: Dataset | None, run: Run
+) -> None:
+    """Refuse texts for ids that differ from a label's id in case or spacing only; warn of those close to one."""
+    if not isinstance(label_texts, Mapping):
+        return
+    given = [str(label) for label in label_texts]
+    used = [part.labels.ids[label] for part in (train, valid) if part for label in np.unique(part.Y.indices)]
+    known, has_text = set(used), dict(zip(train.labels.ids, train.labels.texts, strict=True))
+    found = misspelled(
+        (label for label in given if label not in known),
+        (label for label in used if not has_text.get(label)),
+    )
+    certain = [pair for pair in found if pair.same]
+    if certain:
+        raise UsageError(sentence(certain, "label_texts"))
+    if found:
+        run.warn(sentence(found, "label_texts"))
 
 
 def _validation(valid: Any, columns: dict[str, Any]) -> Dataset:

@@ -11,12 +11,14 @@ if TYPE_CHECKING:
 
 
 def in_one_line(system: System) -> str:
-    """LinearTree(1,000 labels, trained on 5,000 documents)."""
+    """LinearTree(1,000 labels, trained on 5,000 documents; validation nDCG@5 61.25)."""
     if not hasattr(system, "labels_"):
         return f"{type(system).__name__}(not trained)"
+    ranked = [name for name in system.facts_.metrics if name.startswith("nDCG@")][-1:]
+    metric = "".join(f"; validation {name} {system.facts_.metrics[name]['value']:.2f}" for name in ranked)
     return (
         f"{type(system).__name__}({len(system.labels_):,} labels, "
-        f"trained on {system.facts_.documents:,} documents)"
+        f"trained on {system.facts_.documents:,} documents{metric})"
     )
 
 
