@@ -61,9 +61,15 @@ OTHER_LABEL_NAMES = (
 """Names that mean the labels where there is none of the usual ones."""
 
 
+_LONGEST = 100
+"""Characters of a name that could be a usual one; its normal form takes time that grows with the square."""
+
+
 @lru_cache(maxsize=4096)
 def plain_name(name: str) -> str:
     """The name in small letters without accents, with underscores for spaces and hyphens."""
+    if len(name) > _LONGEST:
+        return name
     letters = unicodedata.normalize("NFKD", name.strip().lower())
     bare = "".join(letter for letter in letters if not unicodedata.combining(letter))
     return "_".join(bare.replace("-", " ").replace("_", " ").split())

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from collections.abc import Iterable
 
 import numpy as np
+
+from longtail.normalising import compatible
 
 _WORDS = re.compile(r"\w+")
 
 
 def text_key(text: str) -> bytes:
     """Equal for texts that differ in case, spacing or forms of characters only; empty if the text is."""
-    words = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    words = " ".join(compatible(text).casefold().split())
     return hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=16).digest() if words else b""
 
 
 def words_key(text: str) -> bytes:
     """Equal for texts of the same words, whatever their order, number, case, punctuation; empty without words."""
-    words = sorted(set(_WORDS.findall(unicodedata.normalize("NFKC", text).casefold())))
+    words = sorted(set(_WORDS.findall(compatible(text).casefold())))
     joined = " ".join(words)
     return hashlib.blake2b(joined.encode("utf-8", "surrogatepass"), digest_size=16).digest() if words else b""
 
