@@ -51,7 +51,7 @@ def test_rows_and_columns_are_read(tmp_path: Path) -> None:
         ({"data": np.ones(5)}, "different lengths"),
         ({"data": np.array([1, 2, 3, 1e300])}, "not a finite number"),
         ({"data": np.array(["a"] * 4)}, "another type than numbers"),
-        ({"shape": np.array([4, 2**40])}, "it claims 1,099,511,627,776 columns.* LONGTAIL_MAX_COLUMNS"),
+        ({"shape": np.array([4, 2**40])}, "it claims 1,099,511,627,776 columns.* --limit columns="),
         ({"shape": np.array([2**40, 4]), "format": np.array(b"csc")}, "claims 1,099,511,627,776 rows"),
         ({"shape": np.array([-4, 3])}, "expected a matrix"),
         ({"shape": np.array([4, 3, 1])}, "expected a matrix"),
@@ -82,5 +82,5 @@ def test_a_header_that_claims_more_than_there_is(tmp_path: Path) -> None:
 def test_a_matrix_that_unpacks_to_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = stored(tmp_path / "a.npz", data=np.zeros(10**6, np.float32))
     monkeypatch.setattr(limits, "SMALL", 1000)
-    with pytest.raises(DataError, match=r"too many bytes per compressed byte, .* LONGTAIL_MAX_RATIO"):
+    with pytest.raises(DataError, match=r"too many bytes per compressed byte, .* --limit ratio="):
         read_npz(path)

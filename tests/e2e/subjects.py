@@ -44,7 +44,7 @@ FIELDS = {
         "information retrieval": "search ranking query relevance document index",
     },
 }
-PLAIN = "study report survey notes measured early recent northern methods regional".split()
+PLAIN = ["study", "report", "survey", "notes", "measured", "early", "recent", "northern", "methods", "regional"]
 FORMS = (
     "{0} and {1}: a {2} of {3} and {4}",
     "The {0} of {1}, with {2} on {3} and {4}",

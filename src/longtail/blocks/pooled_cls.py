@@ -8,7 +8,7 @@ import torch
 
 from longtail.blocks.onnx_graph import OnnxGraph
 from longtail.blocks.transformer import Transformer, cls_states
-from longtail.storage import VerifiedFolder
+from longtail.storage import VerifiedFolder, read_bytes
 from longtail.text.subwords import Padded
 
 GRAPH = "encoder.onnx"
@@ -49,4 +49,4 @@ class PooledCls:
     def load_graph(self, folder: VerifiedFolder) -> None:
         """From a folder, if it has one."""
         if GRAPH in folder:
-            self.graph = OnnxGraph(folder.path(GRAPH).read_bytes(), self.width)
+            self.graph = OnnxGraph(read_bytes(folder.path(GRAPH)), self.width)

@@ -14,7 +14,8 @@ import numpy as np
 import torch
 
 from longtail.errors import MissingPackageError, ModelIntegrityError, UsageError
-from longtail.text.pretrained import EncoderFolder
+from longtail.storage import read_bytes
+from longtail.text.pretrained import WEIGHTS, EncoderFolder
 from longtail.text.subwords import Padded
 
 States = tuple[torch.Tensor, ...]
@@ -49,9 +50,18 @@ class Transformer(torch.nn.Module):
         """The pre-trained weights; ``dropout`` is that of every kind of dropout in the encoder."""
         with _reading(folder) as library:
             config = _config(library, folder, dropout)
-            model = library.AutoModel.from_pretrained(
-                folder.folder, config=config, use_safetensors=True, dtype=torch.float32, **_SAFE
-            )
+            weights = _weights(folder)
+            kind = library.MODEL_MAPPING[type(config)]
+            with torch.device("meta"):
+                wanted = sum(parameter.numel() for parameter in kind(config).parameters())
+            given = sum(tensor.numel() for tensor in weights.values())
+            # A pooler may be missing from the file. What else is missing would be made at random, at any size.
+            if wanted > given + folder.width * (folder.width + 1) + _ROOM:
+                raise UsageError(
+                    f"the transformer in {folder.folder} cannot be read: its settings ask for {wanted:,} weights, "
+                    f"but {WEIGHTS} has {given:,}"
+                )
+            model = kind.from_pretrained(None, config=config, state_dict=weights, dtype=torch.float32)
             return cls(folder, model)
 
     @classmethod
@@ -190,6 +200,7 @@ class Transformer(torch.nn.Module):
             for field in ("num_hidden_layers", "n_layer", "n_layers"):
                 if hasattr(config, field):
                     setattr(config, field, 1)
+            config.vocab_size = min(config.vocab_size, len(self.words))
             small = library.AutoModel.from_config(config)
         found = dict(small.named_buffers())
         for name in lost:
@@ -229,11 +240,29 @@ def _smallest(array: np.ndarray) -> np.ndarray:
     return half if bool((half == array).all()) else array
 
 
-_SAFE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+_ROOM = 2**20
+_MOST_LAYERS = 1000
+_NOT_SETTINGS = ("auto_map", "quantization_config", "attn_implementation", "model_type")
+"""Keys of config.json that name code or kernels of others."""
+
+
+def _weights(folder: EncoderFolder) -> dict[str, torch.Tensor]:
+    from safetensors.torch import load
+
+    return load(read_bytes(folder.file(WEIGHTS)))
 
 
 def _config(library: Any, folder: EncoderFolder, dropout: float) -> Any:
-    config = library.AutoConfig.from_pretrained(folder.folder, **_SAFE)
+    if not 1 <= folder.layers <= _MOST_LAYERS:
+        raise UsageError(
+            f"the transformer in {folder.folder} cannot be read: its settings ask for {folder.layers:,} layers"
+        )
+    plain = {
+        name: value
+        for name, value in folder.settings.items()
+        if name not in _NOT_SETTINGS and not name.startswith("_")
+    }
+    config = library.AutoConfig.for_model(folder.model_type, **plain)
     for name, value in vars(config).items():
         if "drop" in name and isinstance(value, (int, float)) and not isinstance(value, bool):
             setattr(config, name, dropout)

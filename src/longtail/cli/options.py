@@ -30,6 +30,16 @@ _COLUMNS = {
 }
 
 
+def _limits(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> None:
+    """Have the limits in force until the command ends."""
+    if not given:
+        return
+    from longtail.data.limits import limit
+
+    pairs = dict(pair.partition("=")[::2] for pair in given)
+    context.with_resource(limit(**pairs))
+
+
 def reading(command: F) -> F:
     """Add what a reader cannot always guess: columns, label separator, language, which split."""
     options = [
@@ -56,6 +66,14 @@ def reading(command: F) -> F:
         ),
         click.option(
             "--split", type=int, default=0, help="Which of the train/test splits of an XMC data set."
+        ),
+        click.option(
+            "--limit",
+            metavar="NAME=NUMBER",
+            multiple=True,
+            expose_value=False,
+            callback=_limits,
+            help="Raise a limit on what is read, as an error names it: line=1GB. May be repeated.",
         ),
     ]
     for option in reversed(options):

@@ -4,6 +4,7 @@ from longtail.data.check import CheckReport, check
 from longtail.data.formats import sniff
 from longtail.data.frame import from_frame
 from longtail.data.label_names import label_names
+from longtail.data.limits import limit
 from longtail.data.options import ReadOptions
 from longtail.data.pair_files import read_edges
 from longtail.data.reading import read, read_folder, stream
@@ -20,6 +21,7 @@ __all__ = [
     "check",
     "from_frame",
     "label_names",
+    "limit",
     "read",
     "read_edges",
     "read_folder",

@@ -61,8 +61,8 @@ OTHER_LABEL_NAMES = (
 """Names that mean the labels where there is none of the usual ones."""
 
 
-_LONGEST = 64
-"""Longer names are none of these, and not worth the time."""
+_LONGEST = 100
+"""Characters of a name that could be a usual one; its normal form takes time that grows with the square."""
 
 
 @lru_cache(maxsize=4096)

@@ -186,13 +186,12 @@ def first_lines(path: str | Path, count: int = 2) -> list[str]:
 
 def _decompressed(handle: io.BufferedReader, path: str | Path) -> BinaryIO:
     start = handle.peek(len(_XZ_MAGIC))
-    if start.startswith(_GZIP_MAGIC):
-        return _bounded(gzip.GzipFile(fileobj=handle), handle, path)
-    return _bounded(lzma.LZMAFile(handle), handle, path) if start.startswith(_XZ_MAGIC) else handle
-
-
-def _bounded(unpacked: Any, packed: io.BufferedReader, path: str | Path) -> BinaryIO:
-    return cast(BinaryIO, io.BufferedReader(_Bounded(unpacked, _packed_size(packed), path), _BUFFER))
+    if not start.startswith((_GZIP_MAGIC, _XZ_MAGIC)):
+        return handle
+    packed: Any = _Counted(handle)
+    kind: Any = gzip.GzipFile if start.startswith(_GZIP_MAGIC) else lzma.LZMAFile
+    unpacked = kind(packed, mode="rb") if kind is lzma.LZMAFile else kind(fileobj=packed, mode="rb")
+    return cast(BinaryIO, io.BufferedReader(_Bounded(unpacked, packed, path), _BUFFER))
 
 
 def _packed_size(handle: io.BufferedReader) -> int | None:
@@ -204,15 +203,43 @@ def _packed_size(handle: io.BufferedReader) -> int | None:
     return found.st_size if stat.S_ISREG(found.st_mode) else None
 
 
+class _Counted:
+    """A compressed file, or a pipe of one, and how many bytes it has or has given so far."""
+
+    def __init__(self, handle: io.BufferedReader) -> None:
+        self._handle, self._size, self._given = handle, _packed_size(handle), 0
+
+    @property
+    def size(self) -> int:
+        """Of a pipe, what has come through it."""
+        return self._given if self._size is None else self._size
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes."""
+        found = self._handle.read(size)
+        self._given += len(found)
+        return found
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Go there."""
+        return self._handle.seek(offset, whence)
+
+    def seekable(self) -> bool:
+        """Whether it is a file."""
+        return self._handle.seekable()
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+
 class _Bounded(io.RawIOBase):
     """An unpacked file that ends with an error where it grows too large for its compressed size."""
 
-    def __init__(self, unpacked: io.RawIOBase, packed_size: int | None, path: str | Path) -> None:
-        self._unpacked, self._path, self._taken = unpacked, path, 0
+    def __init__(self, unpacked: io.RawIOBase, packed: _Counted, path: str | Path) -> None:
+        self._unpacked, self._packed, self._path, self._taken = unpacked, packed, path, 0
         # Parsers of RDF ask a file for its name.
         self.name = str(path)
-        ratio = limits.current().ratio
-        self._most = None if packed_size is None else max(limits.SMALL, ratio * packed_size)
 
     def readable(self) -> bool:
         return True
@@ -220,6 +247,5 @@ class _Bounded(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         size = self._unpacked.readinto(buffer) or 0
         self._taken += size
-        if self._most is not None and self._taken > self._most:
-            raise limits.exceeded("ratio", "it unpacks to too many bytes per compressed byte", self._path)
+        limits.check_unpacked(self._taken, self._packed.size, self._path)
         return size

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
+_UNPACKED_IN_STEPS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""What numpy writes; the other ways unpack a whole block at once, whatever its size."""
+
+
 class _Stored(NamedTuple):
     format: np.ndarray
     shape: np.ndarray
@@ -38,6 +42,8 @@ def read_npz(path: Path) -> csr_array:
     tall, wide = shape if layout == "csr" else shape[::-1]
     data, indices, indptr = _checked(stored, tall, wide, shape, path)
     limits.check_columns(wide, len(indices), path, "columns" if layout == "csr" else "rows")
+    filled = int(np.count_nonzero(indptr[1:] > indptr[:-1]))
+    limits.check_blank(tall - filled, filled, path)
     kind = csr_array if layout == "csr" else csc_array
     matrix = csr_array(kind((data, indices, indptr), shape=shape))
     matrix.sum_duplicates()
@@ -47,10 +53,10 @@ def read_npz(path: Path) -> csr_array:
 def _stored(path: Path) -> _Stored:
     try:
         with naming_file(path), open(path, "rb") as handle, zipfile.ZipFile(handle) as packed:
-            size = handle.seek(0, 2)
-            most = max(limits.SMALL, limits.current().ratio * size)
-            if sum(packed.getinfo(f"{name}.npy").file_size for name in _Stored._fields) > most:
-                raise limits.exceeded("ratio", "it unpacks to too many bytes per compressed byte", path)
+            members = [packed.getinfo(f"{name}.npy") for name in _Stored._fields]
+            if any(member.compress_type not in _UNPACKED_IN_STEPS for member in members):
+                raise ValueError("it is compressed in another way than numpy does it")
+            limits.check_unpacked(sum(member.file_size for member in members), handle.seek(0, 2), path)
             return _Stored(*(_array(packed, f"{name}.npy") for name in _Stored._fields))
     except (ValueError, KeyError, zipfile.BadZipFile, RuntimeError) as error:
         problem = " ".join(str(error).split())[:200]
@@ -70,7 +76,8 @@ def _array(packed: zipfile.ZipFile, name: str) -> np.ndarray:
         shape, _, dtype = read_header(handle)
         if dtype.hasobject:
             raise ValueError(f"{name} has Python objects")
-        content = member.read()
+        # With a number, as else it unpacks what is there before it cuts it to the size that the file claims.
+        content = member.read(packed.getinfo(name).file_size)
     expected = dtype.itemsize
     for length in shape:
         expected *= int(length)

@@ -14,6 +14,7 @@ from longtail.data.encoding import UTF_8
 from longtail.data.lines import text_lines
 from longtail.data.parts import find_file
 from longtail.data.records import Report, fail
+from longtail.data.sparse_text import is_whole_number
 from longtail.errors import DataError
 from longtail.types import Edges
 
@@ -65,7 +66,7 @@ def read_numbered_filter(path: Path, shape: tuple[int, int]) -> csr_array:
         fields = line.split()
         if not fields:
             continue
-        if len(fields) != 2 or not all(field.isascii() and field.isdigit() for field in fields):
+        if len(fields) != 2 or not all(map(is_whole_number, fields)):
             raise DataError("expected a document number and a label number", path=path, line=number)
         row, column = int(fields[0]), int(fields[1])
         if row >= shape[0] or column >= shape[1]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 _BLOCK = 1 << 25
+_MOST_DIGITS = 18
 _ROWS_WRITTEN_AT_ONCE = 1 << 13
 
 
@@ -63,7 +64,12 @@ def sparse_blocks(path: Path, *, has_labels: bool, block_bytes: int = _BLOCK) ->
 def read_shape(line: str) -> tuple[int, ...] | None:
     """The whole numbers of a header, or None when it is not one."""
     fields = line.split()
-    return tuple(map(int, fields)) if fields and all(f.isascii() and f.isdigit() for f in fields) else None
+    return tuple(map(int, fields)) if fields and all(map(is_whole_number, fields)) else None
+
+
+def is_whole_number(field: str) -> bool:
+    """Whether these are digits, and so few that the number fits into 64 bits."""
+    return len(field) <= _MOST_DIGITS and field.isascii() and field.isdigit()
 
 
 def write_sparse(path: Path, entries: csr_array, labels: csr_array | None = None) -> None:

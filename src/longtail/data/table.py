@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import csv
-import importlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from typing import Any
 
-from longtail.data import limits
 from longtail.data.cells import cell_records, column_roles
+from longtail.data.csv_rows import csv_errors, csv_reader
 from longtail.data.format import Files, Format
-from longtail.data.lines import bare_name, first_lines, naming_file, text_lines
+from longtail.data.lines import bare_name, first_lines
 from longtail.data.options import ReadOptions
+from longtail.data.parquet_rows import parquet_rows
 from longtail.data.parts import Parts, part_files
 from longtail.data.records import Batch, Placed, Report, batches, fail
 from longtail.data.roles import find_roles
 from longtail.data.row_folder import read_rows
 from longtail.data.understood import Understood
 from longtail.data.vocabulary import folder_labels
-from longtail.errors import DataError, MissingPackageError
+from longtail.errors import DataError
 from longtail.label_cells import NONE, SeparatorScan
 
 _TEXT_ENDINGS = (".csv", ".tsv", ".tab")
 _ENDINGS = (*_TEXT_ENDINGS, ".parquet")
-_ROWS_AT_ONCE = 4096
 
 
 def read(files: Files, folder: Path | None, options: ReadOptions, report: Report) -> Parts:
@@ -130,7 +127,7 @@ def describe(path: Path, options: ReadOptions) -> Understood:
 
 def _rows(path: Path, options: ReadOptions, report: Report) -> Iterator[tuple[int, Sequence[Any]]]:
     return (
-        _parquet_rows(path)
+        parquet_rows(path)
         if bare_name(path).endswith(".parquet")
         else _csv_rows(path, options.encoding, report)
     )
@@ -138,12 +135,9 @@ def _rows(path: Path, options: ReadOptions, report: Report) -> Iterator[tuple[in
 
 def _csv_rows(path: Path, encoding: str, report: Report) -> Iterator[tuple[int, Sequence[Any]]]:
     """The header and the rows, each with its line; a row of another length than the header is an error."""
-    csv.field_size_limit(limits.current().line)
-    reader = csv.reader(
-        (f"{line}\n" for _, line in text_lines(path, encoding)), delimiter=_delimiter(path), strict=True
-    )
+    reader = csv_reader(path, encoding, _delimiter(path))
     columns = 0
-    try:
+    with csv_errors(path, reader):
         for row in reader:
             if not row:
                 continue
@@ -153,12 +147,6 @@ def _csv_rows(path: Path, encoding: str, report: Report) -> Iterator[tuple[int, 
             else:
                 problem = f"there are {len(row)} fields, but {columns} columns in the header"
                 report(DataError(problem, path=path, line=reader.line_num))
-    except csv.Error as error:
-        if "field larger than" in str(error):
-            raise limits.exceeded(
-                "line", "there are too many characters in one cell", path, reader.line_num
-            ) from None
-        raise DataError(f"is not valid CSV ({error})", path=path, line=reader.line_num) from None
 
 
 def _delimiter(path: Path) -> str:
@@ -166,24 +154,6 @@ def _delimiter(path: Path) -> str:
         return "\t"
     header = "".join(first_lines(path, 1))
     return max(",;\t", key=header.count)
-
-
-def _parquet_rows(path: Path) -> Iterator[tuple[int, Sequence[Any]]]:
-    try:
-        parquet: Any = importlib.import_module("pyarrow.parquet")
-    except ImportError:
-        raise MissingPackageError("pyarrow", extra="parquet", purpose="reading Parquet") from None
-    numbers = count(1)
-    with naming_file(path):
-        try:
-            with open(path, "rb") as handle, parquet.ParquetFile(handle) as file:
-                yield next(numbers), file.schema_arrow.names
-                for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE):
-                    columns = [column.to_pylist() for column in batch.columns]
-                    yield from zip(numbers, zip(*columns, strict=True), strict=False)
-        except ValueError as error:
-            problem = " ".join(str(error).split())[:200]
-            raise DataError(f"is not a Parquet file that can be read ({problem})", path=path) from None
 
 
 def _files(folder: Path) -> dict[str, Path]:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import importlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from longtail.data.csv_rows import csv_errors, csv_reader
 from longtail.data.encoding import UTF_8, UTF_16_MARKS, is_evidently_utf8
 from longtail.data.label_file import LabelRows, read_jsonl_labels
 from longtail.data.label_names import ALTERNATIVE_KEYS
 from longtail.data.lines import bare_name, opened, text_lines
 from longtail.data.options import DEFAULTS, ReadOptions
 from longtail.data.parts import find_file
+from longtail.data.rdf import rdf_graph
 from longtail.data.records import Report, fail
-from longtail.errors import DataError, MissingPackageError
+from longtail.errors import DataError
 from longtail.types import LabelSet
 
 _STEMS = ("labels", "vocab", "vocabulary", "subjects")
@@ -25,6 +25,8 @@ _RDF_SYNTAX = {".ttl": "turtle", ".rdf": "xml", ".xml": "xml", ".nt": "nt", ".js
 _ENDINGS = (".jsonl", ".tsv", ".csv", *_RDF_SYNTAX)
 _USUAL_LANGUAGE = "en"
 _XML_HEAD = 200
+_MOST_PLACES = 20
+"""Problems whose line is searched for, each through the whole file."""
 _SEVERAL_NAMES = re.compile(r"[|;]")
 
 
@@ -99,9 +101,8 @@ def _read_tsv(path: Path, rows: LabelRows, report: Report, encoding: str) -> Lab
 
 
 def _read_csv(path: Path, options: ReadOptions, rows: LabelRows, report: Report) -> LabelSet:
-    lines = (f"{line}\n" for _, line in text_lines(path, options.encoding))
-    reader = csv.reader(lines, strict=True)
-    try:
+    reader = csv_reader(path, options.encoding, ",")
+    with csv_errors(path, reader):
         header = [name.strip() for name in next(reader, [])]
         id_at = next((header.index(name) for name in ("uri", "id") if name in header), None)
         text_at = _text_columns(header, options.language, path)
@@ -130,8 +131,6 @@ def _read_csv(path: Path, options: ReadOptions, rows: LabelRows, report: Report)
                 next((text for at in text_at if (text := row[at].strip())), ""),
                 {key: value for key, value in more.items() if value},
             )
-    except csv.Error as error:
-        raise DataError(f"is not valid CSV ({error})", path=path, line=reader.line_num) from None
     return rows.labels()
 
 
@@ -161,19 +160,7 @@ def _language(there: Iterable[str], wanted: str | None, path: Path) -> str:
 
 def _read_skos(path: Path, syntax: str, options: ReadOptions, report: Report, named: bool) -> LabelSet:
     """Concepts in the order of their addresses: a graph has no order of its own."""
-    try:
-        rdflib: Any = importlib.import_module("rdflib")
-    except ImportError:
-        raise MissingPackageError("rdflib", extra="skos", purpose="reading a SKOS vocabulary") from None
-    graph = rdflib.Graph()
-    with opened(path, _rdf_encoding(path, syntax, options)) as handle:
-        try:
-            graph.parse(file=handle, format=syntax)
-        except (EOFError, OSError):
-            raise
-        except Exception as error:
-            problem = " ".join(str(error).split())[:200]
-            raise DataError(f"is not valid RDF ({problem})", path=path) from None
+    rdflib, graph = rdf_graph(path, syntax, _rdf_encoding(path, syntax, options))
     skos, rdf, owl = rdflib.SKOS, rdflib.RDF, rdflib.OWL
     concepts = sorted(
         concept
@@ -187,6 +174,7 @@ def _read_skos(path: Path, syntax: str, options: ReadOptions, report: Report, na
     ids: list[str] = []
     texts: list[str] = []
     extra: list[Mapping[str, Any]] = []
+    nameless = 0
     for concept in concepts:
         own = {label.language or "": str(label) for label in sorted(graph.objects(concept, skos.prefLabel))}
         others = sorted(graph.objects(concept, skos.altLabel))
@@ -197,7 +185,9 @@ def _read_skos(path: Path, syntax: str, options: ReadOptions, report: Report, na
             text = next((name for name in (*alternative, *map(str, others)) if name.strip()), "")
         if named and not text.strip():
             problem = f"the concept {concept} has no skos:prefLabel or skos:altLabel in any language"
-            report(DataError(problem, path=path, line=_line_of(f"{concept}", path, options.encoding)))
+            nameless += 1
+            line = _line_of(f"{concept}", path, options.encoding) if nameless <= _MOST_PLACES else None
+            report(DataError(problem, path=path, line=line))
             continue
         parents = sorted(str(parent) for parent in graph.objects(concept, skos.broader))
         notation = next((str(x) for x in sorted(graph.objects(concept, skos.notation))), None)

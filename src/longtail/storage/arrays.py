@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping
-from io import BufferedReader
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +12,7 @@ import orjson
 
 from longtail.errors import ModelIntegrityError, UsageError
 from longtail.storage.atomic import output_errors
-from longtail.storage.jsonfile import open_regular
+from longtail.storage.listed_file import Reader, reading
 
 _NAMES = {
     "bool": "BOOL",
@@ -68,22 +66,26 @@ def read_arrays(path: str | Path, *, mmap: bool = False) -> dict[str, np.ndarray
     With ``mmap`` they stay on the disk, read-only, until they are used. A process that uses a mapped file after
     another one has shortened it ends with SIGBUS: map only files that nobody else writes.
     """
-    with open_regular(path) as handle:
-        start, header = _header(handle, path)
+    with reading(path) as reader:
+        if mmap:
+            # Mapped from the same descriptor that was read for the check.
+            reader.check()
+            reader.handle.seek(0)
+        start, header = _header(reader)
         if mmap:
             # An empty file cannot be mapped, but the header always has bytes.
-            whole = np.memmap(handle, np.uint8, mode="r").view(np.ndarray)
+            whole = np.memmap(reader.handle, np.uint8, mode="r").view(np.ndarray)
             return {
                 name: whole[start + entry.start : start + entry.stop].view(entry.dtype).reshape(entry.shape)
                 for name, entry in sorted(header.items())
             }
         arrays = {}
-        for name, entry in sorted(header.items()):
-            handle.seek(start + entry.start)
+        # In the order of the file: it is read, and hashed, from the beginning to the end.
+        for name, entry in sorted(header.items(), key=lambda item: (item[1].start, item[1].stop)):
             arrays[name] = np.empty(entry.shape, entry.dtype)
-            if handle.readinto(arrays[name].reshape(-1).view(np.uint8).data) != entry.stop - entry.start:
+            if reader.readinto(arrays[name].reshape(-1).view(np.uint8).data) != entry.stop - entry.start:
                 raise _unusable(path, "it was shortened while it was read")
-        return arrays
+    return dict(sorted(arrays.items()))
 
 
 class _Entry(NamedTuple):
@@ -93,14 +95,14 @@ class _Entry(NamedTuple):
     stop: int
 
 
-def _header(handle: BufferedReader, path: str | Path) -> tuple[int, dict[str, _Entry]]:
+def _header(reader: Reader) -> tuple[int, dict[str, _Entry]]:
     """Where the arrays begin, and what each is; together they fill the rest of the file without gap or overlap."""
-    size = os.fstat(handle.fileno()).st_size
-    length = int.from_bytes(handle.read(8), "little")
+    path, size = reader.path, reader.size
+    length = int.from_bytes(reader.read(8), "little")
     if size < 8 or length > min(size - 8, MAX_HEADER_BYTES):
         raise _unusable(path, "its header does not fit into the file")
     try:
-        found = orjson.loads(handle.read(length))
+        found = orjson.loads(reader.read(length))
         if not isinstance(found, dict):
             raise ValueError("its header is not a table of arrays")
         found.pop("__metadata__", None)

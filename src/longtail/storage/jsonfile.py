@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
-import stat
 from collections.abc import Iterable, Iterator, Mapping
-from io import BufferedReader
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ import orjson
 
 from longtail.errors import ModelIntegrityError, UsageError
 from longtail.storage.atomic import output_errors
+from longtail.storage.listed_file import read_bytes
 
 MAX_JSON_BYTES = 64 * 2**20
 """The largest JSON file, or line of a JSON-lines file, that is read."""
@@ -32,13 +31,7 @@ def write_json(path: str | Path, value: Any) -> None:
 
 def read_json(path: str | Path, *, max_bytes: int = MAX_JSON_BYTES) -> Any:
     """The value in a JSON file of at most ``max_bytes``."""
-    with open_regular(path) as handle:
-        data = handle.read(max_bytes + 1)
-    if len(data) > max_bytes:
-        raise ModelIntegrityError(
-            f"{path} has more than {max_bytes:,} bytes, which is too much for this file"
-        )
-    return _decode(data, str(path))
+    return _decode(read_bytes(path, max_bytes=max_bytes), str(path))
 
 
 def write_jsonl(path: str | Path, records: Iterable[Any]) -> None:
@@ -52,27 +45,14 @@ def write_jsonl(path: str | Path, records: Iterable[Any]) -> None:
 
 def read_jsonl(path: str | Path, *, max_line_bytes: int = MAX_JSON_BYTES) -> Iterator[Any]:
     """The records of a JSON-lines file, one after the other."""
-    with open_regular(path) as handle:
-        number = 0
-        while line := handle.readline(max_line_bytes + 1):
-            number += 1
-            if len(line) > max_line_bytes:
-                raise ModelIntegrityError(f"{path}, line {number}: more than {max_line_bytes:,} bytes")
-            yield _decode(line, f"{path}, line {number}")
-
-
-def open_regular(path: str | Path) -> BufferedReader:
-    """Open a regular file for reading; anything else (missing, a folder, a pipe) is an integrity error."""
-    try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise ModelIntegrityError(f"{path} is not a regular file")
-        return Path(path).open("rb")
-    except FileNotFoundError:
-        raise ModelIntegrityError(f"the file {path} is missing") from None
-    except (OSError, ValueError) as error:
-        raise ModelIntegrityError(
-            f"cannot read {path}: {getattr(error, 'strerror', None) or error}"
-        ) from None
+    # The whole file is read and checked before a line of it is used.
+    lines = BytesIO(read_bytes(path))
+    number = 0
+    while line := lines.readline(max_line_bytes + 1):
+        number += 1
+        if len(line) > max_line_bytes:
+            raise ModelIntegrityError(f"{path}, line {number}: more than {max_line_bytes:,} bytes")
+        yield _decode(line, f"{path}, line {number}")
 
 
 def _encode(value: Any, path: str | Path, options: int) -> bytes:

@@ -6,12 +6,12 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from longtail.errors import ModelIntegrityError, ModelVersionError
-from longtail.storage.jsonfile import open_regular, read_json, write_json
+from longtail.storage.jsonfile import read_json, write_json
+from longtail.storage.listed_file import FileEntry, open_regular
 
 MANIFEST = "manifest.json"
 FORMAT = "longtail-folder"
@@ -19,14 +19,6 @@ VERSION = 1
 MAX_MANIFEST_BYTES = 16 * 2**20
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-
-
-@dataclass(frozen=True, slots=True)
-class FileEntry:
-    """What the manifest says about one file."""
-
-    size: int
-    sha256: str
 
 
 def write_manifest(folder: Path) -> None:

@@ -83,6 +83,7 @@ def load(path: str | Path, expected: type[System] | None = None) -> System:
             from longtail.calibration.calibration import Calibration
 
             system.calibration_ = Calibration.load(calibration)
+        folder.check_rest()
     except ConfigError as error:
         raise ModelVersionError(f"{path} has settings that this version does not take: {error}") from None
     except (ModelError, MissingPackageError, MemoryError):
@@ -96,7 +97,10 @@ def load(path: str | Path, expected: type[System] | None = None) -> System:
 
 def describe(path: str | Path) -> dict[str, Any]:
     """The verified config.json of a model folder, without loading the model."""
-    return _read_description(storage.open_folder(path))
+    folder = storage.open_folder(path)
+    found = _read_description(folder)
+    folder.check_rest()
+    return found
 
 
 def _description(system: System) -> dict[str, Any]:

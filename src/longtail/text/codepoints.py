@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 
 from longtail.errors import UsageError
-from longtail.text.normalising import compatible
+from longtail.normalising import compatible
 from longtail.threads import jobs
 
 CHUNK_CHARACTERS = 1 << 20

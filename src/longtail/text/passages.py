@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from longtail.normalising import compatible
 from longtail.text.codepoints import CodePoints, encode
 from longtail.text.entities import Names, find_names
-from longtail.text.normalising import compatible
 from longtail.text.sentences import Sentences, split_sentences
 from longtail.text.tokens import Tokens, split
 

@@ -6,7 +6,6 @@ no network.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,8 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from longtail.errors import MissingPackageError, ModelError, ModelIntegrityError, UsageError
-from longtail.storage import VerifiedFolder, read_json, write_json
+from longtail.storage import VerifiedFolder, output_errors, read_json, write_json
+from longtail.storage.listed_file import reading
 from longtail.storage.manifest import sha256_of
 
 Keep = Literal["copy", "reference"]
@@ -88,11 +88,15 @@ class EncoderFolder:
         """Where the files are."""
         return self.files[0].parent
 
+    def file(self, name: str) -> Path:
+        """The file of that name; one of a model folder is checked by those who read it with storage."""
+        return next((file for file in self.files if file.name == name), self.folder / name)
+
     @cached_property
     def settings(self) -> Mapping[str, Any]:
         """What config.json says."""
         try:
-            settings = read_json(self.folder / "config.json")
+            settings = read_json(self.file("config.json"))
         except ModelError as error:
             raise UsageError(f"the transformer in {self.folder} cannot be read: {error}") from None
         if not isinstance(settings, dict) or not isinstance(settings.get("model_type"), str):
@@ -148,7 +152,7 @@ class EncoderFolder:
             return
         for file in self.files:
             if weights or file.suffix != ".safetensors":
-                shutil.copyfile(file, folder / file.name)
+                _copy(file, folder / file.name)
 
     @classmethod
     def load(cls, folder: VerifiedFolder | None) -> Self:
@@ -182,6 +186,12 @@ class EncoderFolder:
                 f"the transformer in {self.folder} cannot be read: config.json has no {names[0]}"
             )
         return int(found)
+
+
+def _copy(file: Path, place: Path) -> None:
+    with reading(file) as reader, output_errors(place), place.open("wb") as handle:
+        while some := reader.read(2**20):
+            handle.write(some)
 
 
 def _installed(name: str, packaged: Packaged) -> Path:

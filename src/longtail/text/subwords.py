@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from longtail.errors import LongtailError, UsageError
-from longtail.storage import read_json
+from longtail.storage import read_bytes, read_json
 from longtail.text.pretrained import EncoderFolder
 
 AT_ONCE = 8192
@@ -162,7 +162,7 @@ def _tokenizer(folder: EncoderFolder) -> Any:
     names = {file.name: file for file in folder.files}
     settings = _settings(names.get("tokenizer_config.json"))
     if "tokenizer.json" in names:
-        tokenizer = Tokenizer.from_file(str(names["tokenizer.json"]))
+        tokenizer = Tokenizer.from_buffer(read_bytes(names["tokenizer.json"]))
     else:
         tokenizer = _older(names, settings, folder)
     if not tokenizer.num_special_tokens_to_add(False):
@@ -208,7 +208,7 @@ def _older(names: dict[str, Any], settings: dict[str, Any], folder: EncoderFolde
 
     if "vocab.txt" in names:
         vocabulary = {
-            word: i for i, word in enumerate(names["vocab.txt"].read_text(encoding="utf-8").splitlines())
+            word: i for i, word in enumerate(read_bytes(names["vocab.txt"]).decode("utf-8").splitlines())
         }
         tokenizer = Tokenizer(WordPiece(vocabulary, unk_token=_spelt(settings.get("unk_token"), "[UNK]")))
         tokenizer.normalizer = BertNormalizer(lowercase=bool(settings.get("do_lower_case", True)))
@@ -216,7 +216,9 @@ def _older(names: dict[str, Any], settings: dict[str, Any], folder: EncoderFolde
         tokenizer.decoder = Joined()
         return tokenizer
     if {"vocab.json", "merges.txt"} <= names.keys():
-        made: Any = ByteLevelBPETokenizer.from_file(str(names["vocab.json"]), str(names["merges.txt"]))
+        lines = read_bytes(names["merges.txt"]).decode("utf-8").splitlines()
+        merges = [tuple(line.split(" ", 1)) for line in lines if line.strip() and not line.startswith("#")]
+        made: Any = ByteLevelBPETokenizer(read_json(names["vocab.json"]), merges)
         # What wraps a tokenizer there has less than the tokenizer itself.
         return Tokenizer.from_str(made.to_str())
     raise UsageError(

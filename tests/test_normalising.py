@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longtail.text import normalising
-from longtail.text.normalising import FEW_MARKS, LIGATURES, compatible
+from longtail import normalising
+from longtail.normalising import FEW_MARKS, LIGATURES, compatible
 
 MARKS = st.text("\u0301\u0323\u0344\u0f73\uff9e\u3099a\u1ea1 ", max_size=4 * FEW_MARKS)
 

@@ -1,0 +1,130 @@
+"""The rows of a Parquet file; memory is bounded by what the file holds, not by what it claims.
+
+A page may say that one long string is the cell of a billion rows. Strings stay numbers of a dictionary until they
+are cells, equal cells share their string, and rows and characters are counted against the size of the file.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from longtail.data import limits
+from longtail.data.lines import naming_file
+from longtail.errors import DataError, MissingPackageError
+
+_ROWS_AT_ONCE = 4096
+
+
+def parquet_rows(path: Path) -> Iterator[tuple[int, Sequence[Any]]]:
+    """The names of the columns, then the rows, each with its number from 1."""
+    try:
+        arrow: Any = importlib.import_module("pyarrow")
+        parquet: Any = importlib.import_module("pyarrow.parquet")
+    except ImportError:
+        raise MissingPackageError("pyarrow", extra="parquet", purpose="reading Parquet") from None
+    with naming_file(path), open(path, "rb") as handle:
+        size = handle.seek(0, 2)
+        try:
+            with parquet.ParquetFile(handle, **_SEQUENTIAL) as file:
+                names = file.schema_arrow.names
+                strings = _string_columns(arrow, file)
+                _check_claims(file.metadata, size, path)
+            numbers = count(1)
+            yield next(numbers), names
+            handle.seek(0)
+            with parquet.ParquetFile(handle, read_dictionary=strings, **_SEQUENTIAL) as file:
+                cells = _Cells(arrow, size, path)
+                for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, use_threads=False):
+                    columns = cells.of_batch(batch)
+                    yield from zip(numbers, zip(*columns, strict=True), strict=False)
+        except (arrow.ArrowException, ValueError, IndexError, OverflowError, NotImplementedError) as error:
+            problem = " ".join(str(error).split())[:200]
+            raise DataError(f"is not a Parquet file that can be read ({problem})", path=path) from None
+
+
+_SEQUENTIAL: dict[str, Any] = {"memory_map": False, "pre_buffer": False}
+
+
+def _string_columns(arrow: Any, file: Any) -> list[str]:
+    """Columns of strings; Arrow cannot give strings within lists and objects as numbers of a dictionary."""
+    types = arrow.types
+    tests = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    return [field.name for field in file.schema_arrow if any(test(field.type) for test in tests)]
+
+
+def _check_claims(metadata: Any, size: int, path: Path) -> None:
+    limits.check_rows(metadata.num_rows, size, path)
+    groups = (metadata.row_group(at) for at in range(metadata.num_row_groups))
+    unpacked = sum(
+        group.column(at).total_uncompressed_size for group in groups for at in range(group.num_columns)
+    )
+    limits.check_unpacked(unpacked, size, path)
+
+
+class _Cells:
+    """Columns of Arrow as Python values, counted."""
+
+    def __init__(self, arrow: Any, size: int, path: Path) -> None:
+        self._arrow, self._size, self._path = arrow, size, path
+        self._rows, self._characters = 0, 0
+
+    def of_batch(self, batch: Any) -> list[list[Any]]:
+        """A list per column."""
+        # Arrow itself does not look at offsets and indices that it was given.
+        batch.validate(full=True)
+        self._rows += batch.num_rows
+        limits.check_rows(self._rows, self._size, self._path)
+        return [self._values(column) for column in batch.columns]
+
+    def _values(self, array: Any) -> list[Any]:
+        types, kind = self._arrow.types, array.type
+        if types.is_dictionary(kind):
+            return self._of_dictionary(array)
+        if types.is_list(kind) or types.is_large_list(kind):
+            return self._lists(array)
+        if types.is_struct(kind):
+            fields = [self._values(array.field(at)) for at in range(kind.num_fields)]
+            names = [kind.field(at).name for at in range(kind.num_fields)]
+            rows = zip(*fields, strict=True) if fields else iter([()] * len(array))
+            there = array.is_valid().to_pylist()
+            return [
+                dict(zip(names, row, strict=True)) if valid else None
+                for valid, row in zip(there, rows, strict=True)
+            ]
+        values: list[Any] = array.to_pylist()
+        return values
+
+    def _of_dictionary(self, array: Any) -> list[Any]:
+        codes = array.indices.to_pylist()
+        found: dict[Any, Any] = {None: None}
+        for code in set(codes):
+            if code is not None:
+                found[code] = array.dictionary[code].as_py()
+        longest = {
+            code: len(value) if isinstance(value, (str, bytes)) else 0 for code, value in found.items()
+        }
+        if max(longest.values()) > limits.current().line:
+            raise limits.exceeded("line", "there are too many characters in one cell", self._path)
+        self._count(sum(map(longest.__getitem__, codes)))
+        return [found[code] for code in codes]
+
+    def _lists(self, array: Any) -> list[Any]:
+        lengths = [None if ends is None else ends for ends in array.value_lengths().to_pylist()]
+        # A list may be repeated like a string: its values count as much as their characters.
+        self._count(sum(length or 0 for length in lengths))
+        flat, at, rows = self._values(array.flatten()), 0, []
+        for length in lengths:
+            if length is None:
+                rows.append(None)
+            else:
+                rows.append(flat[at : at + length])
+                at += length
+        return rows
+
+    def _count(self, characters: int) -> None:
+        self._characters += characters
+        limits.check_unpacked(self._characters, self._size, self._path)
