@@ -71,6 +71,17 @@ FASTEST: dict[str, dict[str, object]] = {
             "watch": "overall",
         },
     },
+    "dual": {
+        "encoder": {
+            "name": TINY_ENCODER,
+            "tokens": 24,
+            "hard": 1,
+            "self_pairs": "cold",
+            "temperature": 0.1,
+            "train": {"epochs": 20, "lr": 0.01, "batch_size": 16, "clip_norm": None},
+        },
+        "labels": {"hard": 3, "random": 20, "train": {"epochs": 5, "lr": 0.01, "batch_size": 32}},
+    },
 }
 """Settings that make a system exercise all its parts on small data."""
 
@@ -79,7 +90,7 @@ FASTEST["ensemble"] = {
     **{name: FASTEST[name] for name in ("linear", "eclare")},
 }
 
-CLOSE: dict[str, float] = {"xgrank": 1e-5, "gudn": 1e-5}
+CLOSE: dict[str, float] = {"xgrank": 1e-5, "gudn": 1e-5, "dual": 1e-4}
 """How much a score may differ with the documents that are read together, where a transformer reads them."""
 
 

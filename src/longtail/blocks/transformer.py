@@ -96,6 +96,14 @@ class Transformer(torch.nn.Module):
         """The same for a file: in float16 where that changes no value, as after ``round_weights``."""
         return {name: _smallest(array) for name, array in self.arrays().items()}
 
+    def library_arrays(self) -> dict[str, np.ndarray]:
+        """All weights under the names that the library has for them, as a file of an encoder folder has them."""
+        # The words stand beside the module: in the library's own they have a name like any other weight.
+        inside = self.model.get_input_embeddings()
+        name = next(name for name, module in self.model.named_modules() if module is inside)
+        found = self.arrays()
+        return {f"{name}.weight": found.pop(WORDS), **found}
+
     def round_weights(self) -> None:
         """Round weights to float16 (and keep them in float32), so that half of the bytes on the disk say it all.
 

@@ -23,6 +23,7 @@ REGISTRY = {
     "gnnxml": "longtail.systems.gnnxml.system:Gnnxml",
     "gudn": "longtail.systems.gudn.system:Gudn",
     "xgrank": "longtail.systems.xgrank.system:Xgrank",
+    "dual": "longtail.systems.dual.system:Dual",
     "dummy": "longtail.systems.dummy:Dummy",
 }
 """Name -> module:class."""
