@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -27,9 +28,9 @@ class _MaskedLogSumExp(torch.autograd.Function):
         return torch.where(there, top + total.log(), FAR).squeeze(1)
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None]:
         (shares,) = ctx.saved_tensors
-        return shares * gradient[:, None], None
+        return shares * gradients[0][:, None], None
 
 
 def masked_logsumexp(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -40,5 +41,5 @@ def masked_logsumexp(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     Shapes:
         x, mask (bool) [n, m] -> [n]
     """
-    found: torch.Tensor = _MaskedLogSumExp.apply(x, mask)
-    return found
+    apply: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = _MaskedLogSumExp.apply
+    return apply(x, mask)
