@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from longtail.losses.grank import FAR
+from longtail.losses.masked_logsumexp import masked_logsumexp
 
 
 def log_sum(scores: torch.Tensor, negative: torch.Tensor) -> torch.Tensor:
@@ -13,7 +13,7 @@ def log_sum(scores: torch.Tensor, negative: torch.Tensor) -> torch.Tensor:
     Shapes:
         scores, negative (bool) [n, m] -> [n]
     """
-    return torch.logsumexp(scores.masked_fill(~negative, FAR), dim=1)
+    return masked_logsumexp(scores, negative)
 
 
 def info_nce(positive: torch.Tensor, negatives: torch.Tensor) -> torch.Tensor:

@@ -12,7 +12,7 @@ from unicodedata import combining
 import numpy as np
 
 from longtail.text.codepoints import prepared
-from longtail.text.normalising import without_many_ligatures
+from longtail.normalising import without_many_ligatures
 
 _RUNS = re.compile(r"\s+|\S+")
 
