@@ -12,20 +12,12 @@ from typing import Any, BinaryIO
 
 import click
 
+from longtail.cli import label_choice, options, output
 from longtail.cli import members as member_choice
-from longtail.cli import options, output
 from longtail.cli.session import current, verbosity
 from longtail.errors import UnsupportedError, UsageError
 
 OUTPUTS = ("jsonl", "csv", "parquet", "npz")
-
-
-def _threshold(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    if value is not None:
-        from longtail.topk import check_threshold
-
-        check_threshold(value, "--threshold")
-    return value
 
 
 @click.command()
@@ -34,10 +26,10 @@ def _threshold(context: click.Context, parameter: click.Parameter, value: float 
 @click.option(
     "-o", "--output", "target", default="-", type=click.Path(), help="The file to write.  [default: -]"
 )
-@click.option("-k", default=5, show_default=True, type=click.IntRange(min=1), help="Labels per document.")
 @click.option(
-    "--threshold", type=float, callback=_threshold, help="Omit labels with a lower score, from 0 to 1."
+    "-k", default=5, show_default=True, type=click.IntRange(min=1), help="Labels per document at most."
 )
+@label_choice.options
 @click.option(
     "--format", "format_", type=click.Choice(OUTPUTS), help="Of the output.  [default: by its ending]"
 )
@@ -56,7 +48,6 @@ def command(
     source: str,
     target: str,
     k: int,
-    threshold: float | None,
     format_: str | None,
     input_format: str | None,
     links: str | None,
@@ -77,6 +68,7 @@ def command(
     from longtail.types import Documents
 
     member_choice.check(latency, members)
+    choice = label_choice.chosen(columns)
     session = current()
     kind = format_ or format_of(target)
     if target == output.STANDARD and kind in BINARY and sys.stdout.isatty():
@@ -103,12 +95,13 @@ def command(
         first = next(batches, None)
         documents = first[0] if first is not None else Documents.of([])
         system = member_choice.chosen(system, documents, latency, members, session)
+        label_choice.check(system, choice, session)
         with _handle(target, kind in BINARY, force) as handle, run.phase("predict") as phase:
             with closing(FORMATS[kind](handle, system.labels_)) as file:
                 for documents, _ in chain([] if first is None else [first], batches):
                     revealed = known.of(documents)
-                    best = system.predict(documents, k=k, revealed=revealed, edges=edges)
-                    file.write(documents.ids, best if threshold is None else best.above(threshold))
+                    best = system.predict(documents, k=k, revealed=revealed, edges=edges, **choice)
+                    file.write(documents.ids, best)
                     phase.advance(len(documents))
                 file.finish()
             tagged = phase.done

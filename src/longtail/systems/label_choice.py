@@ -9,6 +9,7 @@ import numpy as np
 
 from longtail.calibration import DEPTH
 from longtail.errors import UnsupportedError, UsageError
+from longtail.topk import check_threshold
 from longtail.types import TopK
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class LabelChoice:
         if len(given) > 1:
             raise UsageError(f"{' and '.join(given)} exclude each other: give one of them")
         if self.threshold is not None:
-            _check_number("threshold", self.threshold)
+            check_threshold(self.threshold)
         if self.precision is not None:
             _check_number("precision", self.precision)
             if not 0 < self.precision <= 1:
@@ -81,6 +82,28 @@ class LabelChoice:
             )
         if self.precision is not None:
             system.calibration_.thresholds(self.precision, self.precision_by == "frequency")
+
+    def promise(self, system: System) -> str | None:
+        """What the wanted precision needs and what was counted, in one sentence; None where none is asked for."""
+        from longtail.metrics.bins import frequency_bins
+
+        calibration = system.calibration_
+        if self.precision is None or calibration is None:
+            return None
+        lowest = calibration.thresholds(self.precision, self.precision_by == "frequency")
+        if self.precision_by == "frequency":
+            names = frequency_bins(system.label_counts_[:0]).names
+            each = ", ".join(
+                f"{name}: {f'{value:.3f}' if np.isfinite(value) else 'none is kept'}"
+                for name, value in zip(names, lowest, strict=True)
+            )
+            return f"precision {self.precision:g}: the least probability by training documents of a label: {each}"
+        kept, precision, bound = calibration.counts.at(float(lowest[0]))
+        return (
+            f"precision {self.precision:g}: labels of a probability of at least {lowest[0]:.3f}; {kept:,} such "
+            f"labels of {calibration.facts['documents']:,} validation documents have the precision {precision:.3f} "
+            f"with the lower bound {bound:.3f}"
+        )
 
     def of(self, best: TopK, k: int, system: System) -> TopK:
         """The chosen ones of predictions that are as wide as ``width`` says."""
