@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from longtail.systems.knn.system import Knn
 
 NOTE = (
-    "approximate: weights are slopes of the log of the score at the neighbours found, and add up to 0; without a "
+    "weights are slopes of the log of the score at the neighbours found, and add up to 0; without a "
     "word other neighbours may be found"
 )
 MOST_DOCUMENTS = 10
