@@ -60,7 +60,7 @@ class MemberShare:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Context:
     """What else speaks for a label, beside the weights of words."""
 
     names: list[Name] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Evidence:
     documents: list[NearDocument] = field(default_factory=list)
 
     @classmethod
-    def joined(cls, parts: Sequence[Evidence]) -> Evidence:
+    def joined(cls, parts: Sequence[Context]) -> Context:
         """That of several members; what several have is there once, as the first one says it."""
         names = dict.fromkeys(name for part in parts for name in part.names)
         neighbours = {n.id: n for part in reversed(parts) for n in part.neighbours}
@@ -152,8 +152,8 @@ def words_of(text: str, spans: np.ndarray, weights: np.ndarray, offset: int = 0)
     Shapes:
         spans int [n, 2] in a part of the text that begins at ``offset``, weights [n]
     """
-    return [
-        Word(start, end, text[start:end], weight)
-        for (start, end), weight in zip((spans + offset).tolist(), weights.tolist(), strict=True)
-        if weight
-    ]
+    totals: dict[tuple[int, int], float] = {}
+    for (start, end), weight in zip((spans + offset).tolist(), weights.tolist(), strict=True):
+        # A character that stands for several words (as the sign of one half) is one word here.
+        totals[start, end] = totals.get((start, end), 0.0) + weight
+    return [Word(start, end, text[start:end], weight) for (start, end), weight in totals.items() if weight]

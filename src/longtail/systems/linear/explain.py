@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from longtail.explain.asked import Asked
-from longtail.explain.explanation import Evidence, LabelExplanation
+from longtail.explain.explanation import Context, LabelExplanation
 from longtail.explain.names import named
 from longtail.explain.slopes import mean_slope
 from longtail.explain.terms import TermWords
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from longtail.systems.linear.system import LinearTree
 
 NOTE = (
-    "exact: weights add up to the difference to a text without words on the same paths of the tree; "
+    "weights add up to the difference to a text without words on the same paths of the tree; "
     "a term that is there several times, and n-grams, are shared evenly by their words"
 )
-NOT_REACHED = "; the search did not reach this label: this is what its path in the tree would score"
+NOT_REACHED = "; the search did not find this label: this is what its path in the tree would score"
 NOT_IN_TREE = "the label is not in the tree, as no training document has it: it is never predicted"
 WIDE = 100
 """Labels per tree among which a label counts as found where there is one tree."""
@@ -59,7 +59,7 @@ def explain(system: LinearTree, features: TfidfFeatures, asked: Asked) -> list[L
     return found
 
 
-def evidence(system: LinearTree, asked: Asked) -> list[Evidence]:
+def context(system: LinearTree, asked: Asked) -> list[Context]:
     """Labels that pass on their scores, and names where they were training documents."""
     encoded = asked.encoded()
     assert isinstance(encoded, LinearDocuments)
