@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from scipy.sparse import csr_array
 
-from longtail.explain import Asked, Evidence, LabelExplanation
+from longtail.explain import Asked, Context, LabelExplanation
 from longtail.run import Run
 from longtail.storage import VerifiedFolder, read_json, write_json
 from longtail.storage.sparse import SparseRows
@@ -61,11 +61,11 @@ class Eclare(System):
 
         return explain(self, asked)
 
-    def _evidence(self, asked: Asked) -> list[Evidence]:
+    def _context(self, asked: Asked) -> list[Context]:
         """Label names and neighbours in the label graph."""
-        from longtail.systems.eclare.explain import evidence
+        from longtail.systems.eclare.explain import context
 
-        return evidence(self, asked)
+        return context(self, asked)
 
     def label_neighbours(self, label: int, k: int = 10) -> list[tuple[int, float]]:
         """Its neighbours in the label graph."""

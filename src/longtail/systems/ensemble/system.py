@@ -17,7 +17,7 @@ from longtail.calibration.calibration import Calibration
 from longtail.config import from_dict, merge
 from longtail.errors import ModelIntegrityError, UnsupportedError, UsageError
 from longtail.evaluation.insight import Insight
-from longtail.explain import Asked, Evidence, LabelExplanation
+from longtail.explain import Asked, Context, LabelExplanation
 from longtail.run import Run
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.storage import VerifiedFolder, read_json, write_json
@@ -269,11 +269,11 @@ class Ensemble(System):
 
         return explain(self, asked)
 
-    def _evidence(self, asked: Asked) -> list[Evidence]:
+    def _context(self, asked: Asked) -> list[Context]:
         """That of all members."""
-        from longtail.systems.ensemble.explain import evidence
+        from longtail.systems.ensemble.explain import context
 
-        return evidence(self, asked)
+        return context(self, asked)
 
     def label_neighbours(self, label: int, k: int = 10) -> list[tuple[int, float]]:
         """Those of the first member that knows some."""

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from longtail.blocks.text_encoder import TextEncoder
 from longtail.errors import ModelIntegrityError
-from longtail.explain import Asked, Evidence, LabelExplanation
+from longtail.explain import Asked, Context, LabelExplanation
 from longtail.run import Run
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.storage import VerifiedFolder, read_json, write_json
@@ -80,11 +80,11 @@ class Knn(System):
 
         return explain(self, asked)
 
-    def _evidence(self, asked: Asked) -> list[Evidence]:
+    def _context(self, asked: Asked) -> list[Context]:
         """The neighbours that have the label."""
-        from longtail.systems.knn.explain import evidence
+        from longtail.systems.knn.explain import context
 
-        return evidence(self, asked)
+        return context(self, asked)
 
     def label_neighbours(self, label: int, k: int = 10) -> list[tuple[int, float]]:
         """The labels that its training documents have as well."""
