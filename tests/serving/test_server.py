@@ -111,6 +111,25 @@ def test_sigterm_answers_what_was_asked_refuses_what_is_new_and_ends_with_0(line
         assert server.popen.wait(60) == 0
 
 
+LOADING = """
+import os, signal
+from longtail.serving.server import end_at_once_on_signals
+
+class Swallows:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+end_at_once_on_signals()
+Swallows()  # an exception in __del__ goes nowhere, as in the callbacks of a compiler
+print("goes on")
+"""
+
+
+def test_sigterm_while_models_are_loaded_ends_the_process():
+    done = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
 def test_requests_that_do_not_end_are_cut_off_after_the_drain(linear: Path):
     with process(linear, "--drain", 1) as server:
         place = urlsplit(server.url)

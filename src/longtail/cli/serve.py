@@ -106,6 +106,7 @@ def command(
     bounds = Limits(**limits)
     paths = named_paths(models)
     keys = None if api_keys is None else ApiKeys(api_keys)
+    server.end_at_once_on_signals()
     token = admin.read_token(admin_token_file, os.environ.get(TOKEN))
     _log_to_stderr(session.quiet)
     bound = server.bound_socket(host, port)
