@@ -25,6 +25,7 @@ TOKEN = "LONGTAIL_ADMIN_TOKEN"
 LIMITS = {
     "body_bytes": ("--max-body", "Bytes of a request body."),
     "documents": ("--max-documents", "Documents of a request."),
+    "explanations": ("--max-explanations", "Documents of a request that are explained."),
     "characters": ("--max-characters", "Characters of a document."),
     "k": ("--max-k", "Labels per document."),
     "batch": ("--batch", "Documents that are tagged in one go."),
