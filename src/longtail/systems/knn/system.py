@@ -25,6 +25,7 @@ from longtail.systems.knn.config import KnnConfig
 from longtail.systems.knn.neighbours import AnnNeighbours, Neighbours, TermNeighbours, VectorNeighbours
 from longtail.systems.knn.predict import Assignments, KnnDocuments, Representation, TrainingDocuments
 from longtail.systems.knn.train import train as train_index
+from longtail.systems.label_facts import cooccurring, having
 from longtail.text.feature_store import FeatureStore
 from longtail.text.shared_features import FeatureReader, FeatureWriter
 from longtail.text.tfidf import TfidfFeatures
@@ -84,6 +85,14 @@ class Knn(System):
         from longtail.systems.knn.explain import context
 
         return context(self, asked)
+
+    def label_neighbours(self, label: int, k: int = 10) -> list[tuple[int, float]]:
+        """The labels that its training documents have as well."""
+        return cooccurring(self.training_.Y, label, k)
+
+    def label_documents(self, label: int, k: int = 10) -> list[tuple[str, np.ndarray]]:
+        """Some of its training documents."""
+        return having(self.training_.ids, self.training_.Y, label, k)
 
     # --- documents and labels after training --------------------------------------------------------------
 
