@@ -172,7 +172,7 @@ def test_batches_join_seamlessly(
     system: System, data: dict[str, Dataset], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = system.predict(data["test"])
-    monkeypatch.setattr("longtail.systems.base.BATCH_SIZE", 7)
+    monkeypatch.setattr("longtail.systems.batches.BATCH_SIZE", 7)
     assert alike(system, whole, system.predict(data["test"]))
 
 
@@ -318,6 +318,53 @@ def test_revealed_labels_are_never_predicted(system: System, data: dict[str, Dat
     known = test.relabelled(system.labels_.extended(test.labels.ids))
     if known.labels is system.labels_:
         assert same(answer, system.predict(replace(known, revealed=best), k=4))
+
+
+def test_the_words_of_a_label_explain_it(system: System, data: dict[str, Dataset]) -> None:
+    test, hits, asked = data["test"], 0, 0
+    for row in range(12):
+        document = test.documents[row]
+        found = system.explain(document, k=2)
+        assert found.text == test.documents.joined()[row]
+        answer = system.predict(document, k=2)[0]
+        assert [(label.id, label.score) for label in found.labels] == answer
+        for label in found.labels:
+            assert all(found.text[word.start : word.end] == word.word for word in label.words)
+            assert all(np.isfinite(word.weight) for word in label.words)
+            assert all(found.text[name.start : name.end] for name in label.names)
+            if label.exact:
+                assert np.isclose(
+                    sum(word.weight for word in label.words), label.value - label.base, atol=1e-4
+                )
+            if system.labels_.index[label.id] in test.Y[[row]].indices:
+                asked += 1
+                hits += bool(set(label.top_words(5)) & set(label.text.split()))
+    # Words of the label are in the text of every document that has it; the dummy never looks at a word.
+    assert asked >= 3
+    assert hits == 0 if system.name == "dummy" else hits >= 0.8 * asked
+
+
+def test_any_label_of_any_text_is_explained(system: System, data: dict[str, Dataset]) -> None:
+    last = system.labels_.ids[-1]
+    for text in ("", "  ", "\x00", "\ud800", "zzzz qqqq", "語", data["test"].documents.joined()[0]):
+        found = system.explain(text, [last, system.labels_.ids[0]])
+        assert [label.id for label in found.labels] == [last, system.labels_.ids[0]]
+        for label in found.labels:
+            assert np.isfinite([label.value, label.base]).all()
+            assert text.strip() or not label.words
+        found.to_html().encode("utf-8")
+        found.to_terminal()
+        assert len(system.explain(text, k=3).labels) <= 3
+    with pytest.raises(UsageError, match="the model has no label 'unheard of'"):
+        system.explain("a", "unheard of")
+
+
+def test_a_saved_model_explains_the_same(system: System, data: dict[str, Dataset], tmp_path: Path) -> None:
+    document = data["test"].documents[0]
+    before = system.explain(document)
+    system.save(tmp_path / "model")
+    after = longtail.load(tmp_path / "model").explain(document)
+    assert before.to_dict() == after.to_dict()
 
 
 def test_all_labels_revealed_leave_no_answer(system: System) -> None:

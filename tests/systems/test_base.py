@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from longtail import config as configuration
 from longtail.errors import ConfigError, NotFittedError, UnsupportedError, UsageError
 from longtail.run import Run
-from longtail.systems import base
+from longtail.systems import batches
 from longtail.types import Dataset
 from tests.systems.noting import EDGES, MATRIX, TRAIN, Noting, NotingLabels, NotingMatrices
 
@@ -83,7 +83,7 @@ def test_fit_returns_the_system_with_what_it_was_trained_on(fitted):
     assert fitted.labels_.ids == ["c", "a", "b"]
     assert fitted.label_counts_.tolist() == [0, 1, 2]
     assert fitted.label_counts_.dtype == np.int64
-    assert fitted.facts_ == base.TrainingFacts(3, TRAIN.fingerprint(), {})
+    assert fitted.facts_ == TrainingFacts(3, TRAIN.fingerprint(), {})
 
 
 def test_without_a_run_there_is_a_silent_one(fitted):
@@ -220,7 +220,7 @@ def test_evaluate_leaves_out_what_is_revealed():
 def test_known_labels_go_with_their_documents_over_batches(rows, size):
     system = Noting().fit(TRAIN)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(base, "BATCH_SIZE", size)
+        patch.setattr(batches, "BATCH_SIZE", size)
         answer = system.predict(["1"] * len(rows), k=1, revealed=rows)
     assert answer.indices[:, 0].tolist() == [-1 if "a" in row else 1 for row in rows]
 
@@ -229,7 +229,7 @@ def test_known_labels_go_with_their_documents_over_batches(rows, size):
 def test_batches_cover_every_document_once_and_in_order(numbers, size, k):
     system = Noting().fit(TRAIN)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(base, "BATCH_SIZE", size)
+        patch.setattr(batches, "BATCH_SIZE", size)
         answer = system.predict([str(number) for number in numbers], k=k)
     assert answer.indices[:, 0].tolist() == numbers
     assert answer.k == k

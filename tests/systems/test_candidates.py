@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longtail.errors import UnsupportedError, UsageError
-from longtail.systems import base
+from longtail.systems import batches
 from tests.systems.noting import EDGES, MATRIX, TRAIN, Noting
 
 
@@ -56,7 +56,7 @@ def test_candidates_are_what_predict_gives_over_batches(texts, size, k):
     system = Noting().fit(TRAIN)
     revealed = [["a"] if row % 2 else [] for row in range(len(texts))]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(base, "BATCH_SIZE", size)
+        patch.setattr(batches, "BATCH_SIZE", size)
         found = system.candidates(texts, k=k, revealed=revealed)
         top = system.predict(texts, k=k, revealed=revealed)
     assert len(found.candidates) == len(texts)

@@ -1,5 +1,4 @@
 """Scores that are probabilities, and how many labels a document gets: arrays in, arrays out."""
 
-from longtail.calibration.calibration import Calibration
-
-__all__ = ["Calibration"]
+DEPTH = 50
+"""Best labels per document that a calibration is fitted on, and among which the expected F1 is computed."""

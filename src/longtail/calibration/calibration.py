@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from longtail.calibration import DEPTH
 from longtail.calibration.curves import N_BINS, Curves, Method
 from longtail.calibration.precision import PrecisionCounts
 from longtail.errors import ModelIntegrityError, UnreachablePrecisionError
@@ -16,12 +17,8 @@ from longtail.metrics.bins import LOWER_EDGES
 from longtail.metrics.calibration import are_probabilities, expected_calibration_error, reliability
 from longtail.storage import VerifiedFolder, read_json, write_json
 
-DEPTH = 50
-"""Labels per document that it is fitted on, and that are weighed against each other in choosing some."""
 FEWEST_DOCUMENTS, FEWEST_RIGHT = 50, 20
 """Documents and right predictions below which there is no calibration."""
-ENOUGH_FOR_ISOTONIC = 500
-"""Right predictions from which on ``auto`` is isotonic regression; it is Platt scaling with fewer."""
 SHORT = 5
 """Calibration is also measured on so many best labels."""
 
@@ -31,13 +28,11 @@ class Calibration:
     """From scores to probabilities, and to thresholds.
 
     Attributes:
-        missed: gold labels of a document that are not among its ``DEPTH`` best, on average.
         facts: the method, the number of documents, and the calibration before and after.
     """
 
     curves: Curves
     counts: PrecisionCounts
-    missed: float
     facts: Mapping[str, Any]
 
     @classmethod
@@ -46,19 +41,16 @@ class Calibration:
         labels: np.ndarray,
         scores: np.ndarray,
         right: np.ndarray,
-        gold: np.ndarray,
         train_counts: np.ndarray,
-        method: Method | Literal["auto"] = "auto",
+        method: Method = "isotonic",
     ) -> Calibration | None:
         """From the best labels of documents that the model was not fitted on; None where there are too few.
 
         Shapes:
-            labels (-1: none), scores, right [n, k], best first; gold [n] numbers of gold labels; train_counts [L]
+            labels (-1: none), scores, right [n, k], best first; train_counts [L]
         """
         if len(labels) < FEWEST_DOCUMENTS or right.sum() < FEWEST_RIGHT or right[labels >= 0].all():
             return None
-        if method == "auto":
-            method = "isotonic" if right.sum() >= ENOUGH_FOR_ISOTONIC else "platt"
         bins = bins_of(labels, train_counts)
         curves = Curves.fit(scores, bins, right, method)
         after = _cross_fitted(scores, bins, right, method)
@@ -69,7 +61,7 @@ class Calibration:
             "after": _measured(labels, after, right),
         }
         counts = PrecisionCounts.of(curves(scores, bins), bins, right)
-        return cls(curves, counts, float((gold - right.sum(axis=1)).mean()), facts)
+        return cls(curves, counts, facts)
 
     def probabilities(self, labels: np.ndarray, scores: np.ndarray, train_counts: np.ndarray) -> np.ndarray:
         """Of the best labels of documents, float32 [n, k], in the order of the scores.
@@ -96,25 +88,17 @@ class Calibration:
         """Write it to an empty folder."""
         self.curves.save(folder / "curves.safetensors")
         self.counts.save(folder / "precision.safetensors")
-        write_json(folder / "calibration.json", {"missed": self.missed, **self.facts})
+        write_json(folder / "calibration.json", dict(self.facts))
 
     @classmethod
     def load(cls, folder: VerifiedFolder) -> Calibration:
         """Read what ``save`` wrote."""
         path = folder.path("calibration.json")
-        match read_json(path):
-            case {
-                "missed": float(missed),
-                "method": str(),
-                "documents": int(),
-                "before": _,
-                "after": _,
-            } as found:
-                facts = {key: value for key, value in found.items() if key != "missed"}
-            case _:
-                raise ModelIntegrityError(f"{path} does not describe a calibration")
+        facts = read_json(path)
+        if not _is_description(facts):
+            raise ModelIntegrityError(f"{path} does not describe a calibration")
         curves = Curves.load(folder.path("curves.safetensors"))
-        return cls(curves, PrecisionCounts.load(folder.path("precision.safetensors")), missed, facts)
+        return cls(curves, PrecisionCounts.load(folder.path("precision.safetensors")), facts)
 
 
 def bins_of(labels: np.ndarray, train_counts: np.ndarray) -> np.ndarray:
@@ -141,3 +125,21 @@ def _measured(labels: np.ndarray, scores: np.ndarray, right: np.ndarray) -> dict
     short, every = (reliability(labels[:, :k], scores[:, :k], right[:, :k]) for k in (SHORT, DEPTH))
     errors = {str(SHORT): expected_calibration_error(short), str(DEPTH): expected_calibration_error(every)}
     return {"errors": errors, "points": [asdict(point) for point in short]}
+
+
+def _is_description(facts: Any) -> bool:
+    match facts:
+        case {"method": str(), "documents": int(), "before": before, "after": dict(after)}:
+            return _is_measured(after) and (before is None or _is_measured(before))
+    return False
+
+
+def _is_measured(found: Any) -> bool:
+    match found:
+        case {"errors": dict(errors), "points": list(points)}:
+            numbers = ("low", "high", "count", "score", "accuracy")
+            return set(errors) == {str(SHORT), str(DEPTH)} and all(
+                isinstance(value, (int, float))
+                for value in (*errors.values(), *(point[name] for point in points for name in numbers))
+            )
+    return False

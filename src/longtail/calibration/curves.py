@@ -23,11 +23,12 @@ from longtail.metrics.bins import LOWER_EDGES
 from longtail.storage.schema import ArraySet, array
 
 Method = Literal["isotonic", "platt"]
+"""Platt scaling has one curve of two parameters for all labels."""
 
 N_BINS = len(LOWER_EDGES)
-KNOTS = 100
+KNOTS = 30
 """Quantiles of the scores of positives, and half as many of all scores, between which examples are grouped."""
-SHRINKAGE = 50.0
+SHRINKAGE = 20.0
 """Examples of the curve of all labels that the curve of a bin starts with at every knot."""
 FLOOR = np.float32(1e-6)
 """The least probability: room below it keeps different scores different."""
@@ -55,8 +56,9 @@ class Curves(ArraySet):
         counts = np.bincount(group, minlength=len(knots)).astype(np.float64)
         rights = np.bincount(group, weights=y, minlength=len(knots))
         if method == "platt":
-            slope, intercept = platt(s, y)
-            whole = 1 / (1 + np.exp(-np.clip(slope * knots + intercept, -30, 30)))
+            odds = _log_odds if s.min() >= 0 and s.max() <= 1 else np.asarray
+            slope, intercept = platt(odds(s), y)
+            whole = 1 / (1 + np.exp(-np.clip(slope * odds(knots) + intercept, -30, 30)))
             shares = np.tile(whole, (N_BINS, 1))
         else:
             whole = isotonic((rights + 0.5) / (counts + 1), counts)
@@ -108,6 +110,11 @@ class Curves(ArraySet):
         rising = (self.knots, self.levels, self.probabilities, *self.shares)
         if not len(self.knots) or not len(self.levels) or any((np.diff(line) < 0).any() for line in rising):
             raise ModelIntegrityError("the curves of a calibration must rise")
+
+
+def _log_odds(scores: np.ndarray) -> np.ndarray:
+    inside = np.clip(scores, 1e-6, 1 - 1e-6)
+    return np.asarray(np.log(inside / (1 - inside)))
 
 
 def _groups(scores: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -27,3 +27,18 @@ def label_names(labels: LabelSet) -> list[list[str]]:
     if labels.extra is None:
         return [[text] for text in labels.texts]
     return [[text, *alternative_names(extra)] for text, extra in zip(labels.texts, labels.extra, strict=True)]
+
+
+def distinct_names_of(labels: LabelSet, column: int) -> list[str]:
+    """The names of one label without empty ones and repetitions (capitals and white space aside)."""
+    extra = {} if labels.extra is None else labels.extra[column]
+    kept: dict[str, str] = {}
+    for name in (labels.texts[column], *alternative_names(extra)):
+        if name.strip():
+            kept.setdefault(name_key(name), name)
+    return list(kept.values())
+
+
+def name_key(name: str) -> str:
+    """The same for names that differ in capitals and white space alone."""
+    return " ".join(name.split()).casefold()

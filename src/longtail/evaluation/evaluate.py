@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,11 @@ from longtail.types import Dataset, TopK
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from longtail.evaluation.measures import Case
+    from longtail.metrics.bins import Bins
+
+DEFAULT_THRESHOLD = 0.5
+
 
 def evaluate(
     predictions: TopK,
@@ -27,7 +32,9 @@ def evaluate(
     k: Sequence[int] = (1, 3, 5),
     propensity: tuple[float, float] = (0.55, 1.5),
     revealed: csr_array | None = None,
-    threshold: float = 0.5,
+    own_scores: np.ndarray | None = None,
+    choose: Callable[[TopK], TopK] | None = None,
+    chosen_by: str = "",
     seed: int = 0,
     extra: Mapping[str, Any] | None = None,
 ) -> Report:
@@ -42,7 +49,10 @@ def evaluate(
         k: the ranks to report; those beyond the width of the predictions are omitted.
         propensity: A and B of the propensity model.
         revealed: further pairs that were given to the system (warm start), which are unscored too.
-        threshold: the least score of a label that counts as chosen, for F1 (when scores are probabilities).
+        own_scores: the scores of the same predictions before they were calibrated.
+        choose: which predictions count as chosen, for precision, recall and F1; by default those with a score of
+            at least 0.5, if scores are probabilities.
+        chosen_by: what ``choose`` does, in words.
         seed: of the bootstrap.
         extra: further facts for the report's ``meta`` (configuration, seconds per phase, a known fingerprint).
     """
@@ -57,19 +67,30 @@ def evaluate(
         raise UsageError(
             f"label column {predictions.indices.max()} is predicted, but the data set has {len(data.labels)} labels"
         )
-    case = measures.Case.of(predictions.indices, predictions.scores, data.Y, [data.unscored, revealed])
-    ranks = _ranks(k, case.labels.shape[1])
+    out = [data.unscored, revealed]
+    every = measures.Case.of(predictions.indices, predictions.scores, data.Y, out)
+    before = None if own_scores is None else measures.Case.of(predictions.indices, own_scores, data.Y, out)
+    ranks = _ranks(k, every.labels.shape[1])
+    case = every.first(max(ranks[-1], measures.WIDE))
     q = measures.inverse_propensity(counts, n_train, *propensity)
-    is_probability = measures.are_probabilities(case.labels, case.scores)
-    equal_bins = measures.equal_volume_bins(counts)
+    if choose is None and measures.are_probabilities(every.labels, every.scores):
+        choose, chosen_by = lambda best: best.above(DEFAULT_THRESHOLD), f"threshold {DEFAULT_THRESHOLD:g}"
+    chosen: dict[str, Any] = {}
+    other: dict[str, float] = {}
+    if choose is not None:
+        labels = choose(TopK(every.labels, every.scores)).indices
+        other, per_document = measures.of_chosen(labels, every.truth)
+        chosen = {"by": chosen_by, "labels_per_document": per_document}
+    bins, equal_bins = measures.frequency_bins(counts), measures.equal_volume_bins(counts)
     report = Report(
         metrics=measures.metrics(case, q, ranks, seed),
-        other=measures.other_metrics(case, ranks, threshold if is_probability else None),
-        bins=measures.bin_table(case, q, measures.frequency_bins(counts), ranks[-1]),
+        other=measures.coverages(case, ranks) | other,
+        chosen=chosen,
+        bins=measures.bin_table(case, q, bins, ranks[-1]),
         equal_bins=measures.bin_table(case, q, equal_bins, ranks[-1]),
         precision_parts=measures.precision_parts(case, equal_bins, ranks),
         bins_k=ranks[-1],
-        calibration=measures.calibration(case, ranks[-1]) if is_probability else None,
+        calibration=_calibration(every, before, ranks[-1], bins),
         frequency_curve=frequency_curve(counts),
         counts={
             "documents": len(data),
@@ -83,7 +104,6 @@ def evaluate(
         },
         meta={
             "propensity": {"a": propensity[0], "b": propensity[1]},
-            "threshold": threshold if is_probability else None,
             "seed": seed,
             "versions": versions(),
             **known,
@@ -93,6 +113,20 @@ def evaluate(
     )
     seconds = {**report.meta.get("seconds", {}), "measure": round(time.perf_counter() - start, 3)}
     return replace(report, meta={**report.meta, "seconds": seconds, "peak_memory_bytes": peak_memory()})
+
+
+def _calibration(every: Case, before: Case | None, k: int, bins: Bins) -> dict[str, Any] | None:
+    from longtail.evaluation import measures
+
+    if not measures.are_probabilities(every.labels, every.scores):
+        return None
+    own = None if before is None else _calibration(before, None, k, bins)
+    return {
+        **measures.calibration(every, k),
+        "every": measures.calibration(every, every.labels.shape[1]),
+        "bins": measures.calibration_of_bins(every, k, bins),
+        **({} if before is None else {"before": own}),
+    }
 
 
 def frequency_curve(counts: np.ndarray, points: int = 60) -> list[list[int]]:

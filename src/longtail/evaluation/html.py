@@ -11,7 +11,14 @@ from longtail.evaluation import elements, svg
 from longtail.evaluation.comparison import Comparison
 from longtail.evaluation.grouped_sections import insight_section, precision_section
 from longtail.evaluation.report import Report
-from longtail.evaluation.wording import RARE_NOTE, counts_sentence, families, other_sentence
+from longtail.evaluation.wording import (
+    RARE_NOTE,
+    calibration_sentence,
+    chosen_sentence,
+    counts_sentence,
+    families,
+    other_sentence,
+)
 
 
 def render_html(report: Report, title: str = "Evaluation", *, against: Comparison | None = None) -> str:
@@ -82,7 +89,7 @@ def _metrics(report: Report) -> str:
         '<p class="note">Multiplied by 100, with the 95 % interval of a bootstrap over documents below.</p>'
         '<div class="scroll" tabindex="0" role="region" aria-label="All metrics">'
         f"<table><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-        f'<p class="note">{escape(other_sentence(report))}</p></section>'
+        f'<p class="note">{escape(other_sentence(report))} {escape(chosen_sentence(report))}</p></section>'
     )
 
 
@@ -128,35 +135,42 @@ def _calibration(report: Report) -> str:
     if report.calibration is None:
         return ""
     k, points = report.calibration["k"], report.calibration["points"]
-    drawn = [
-        (
-            p["score"],
-            p["accuracy"],
-            p["count"],
-            f"Scores around {p['score']:.2f}: {100 * p['accuracy']:.1f} % right of {p['count']:,}",
-        )
-        for p in points
-    ]
+    before = report.calibration.get("before") or {"points": []}
+    series = {"": points, "before ": before["points"]}
     table = elements.table(
         ["Scores", "Predictions", "Mean score", "Right"],
         (
             [
-                f"{p['low']:.1f}–{p['high']:.1f}",
+                f"{name}{p['low']:.1f}–{p['high']:.1f}",
                 f"{p['count']:,}",
                 f"{p['score']:.3f}",
                 f"{p['accuracy']:.3f}",
             ]
-            for p in points
+            for name, some in series.items()
+            for p in some
         ),
     )
+    by_bin = elements.table(
+        ["Training documents", "Predictions", "Expected calibration error"],
+        (
+            [row["name"], f"{row['count']:,}", f"{row['ece']:.2f}"]
+            for row in report.calibration.get("bins", [])
+        ),
+    )
+    grey = ", and those before calibration in grey" if before["points"] else ""
     return (
         "<section><h2>Calibration</h2>"
-        f'<p class="note">The share of the first {k} predictions that is right, by score; calibrated scores lie on '
-        f"the dashed line. Expected calibration error {report.calibration['ece']:.2f}.</p>"
+        f'<p class="note">The share of the first {k} predictions that is right, by score{grey}; calibrated scores '
+        f"lie on the dashed line. {escape(calibration_sentence(report))}</p>"
         + svg.reliability(
-            "Share of predictions that is right, by score", drawn, "score", "share that is right"
+            "Share of predictions that is right, by score",
+            [svg.reliability_point(p) for p in points],
+            "score",
+            "share that is right",
+            before=[svg.reliability_point(p) for p in before["points"]],
         )
         + elements.details("As a table", table)
+        + elements.details("By label frequency", by_bin)
         + "</section>"
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -24,11 +24,13 @@ __all__ = [
     "are_probabilities",
     "bin_table",
     "calibration",
+    "calibration_of_bins",
+    "coverages",
     "equal_volume_bins",
     "frequency_bins",
     "inverse_propensity",
     "metrics",
-    "other_metrics",
+    "of_chosen",
     "precision_parts",
 ]
 
@@ -66,6 +68,10 @@ class Case:
             truth = _without(truth, removed)
         return cls(labels, scores, truth, topk.hits(labels, truth), topk.row_sizes(truth), unscored)
 
+    def first(self, k: int) -> Case:
+        """The k best labels of each document."""
+        return replace(self, labels=self.labels[:, :k], scores=self.scores[:, :k], hit=self.hit[:, :k])
+
 
 def metrics(case: Case, q: np.ndarray, ranks: Sequence[int], seed: int) -> dict[str, Metric]:
     """P, nDCG, PSP, PSnDCG and R at each rank, with 95 % intervals."""
@@ -94,13 +100,22 @@ def metrics(case: Case, q: np.ndarray, ranks: Sequence[int], seed: int) -> dict[
     }
 
 
-def other_metrics(case: Case, ranks: Sequence[int], threshold: float | None) -> dict[str, float]:
-    """Coverage at each rank, and F1 where there is a threshold."""
-    found = {f"coverage@{k}": 100 * topk.coverage(case.labels, case.truth, k) for k in ranks}
-    if threshold is not None:
-        by_kind = f1(case.labels, case.scores, case.truth, threshold)
-        found |= {f"{kind} F1": 100 * value for kind, value in by_kind.items()}
-    return found
+def coverages(case: Case, ranks: Sequence[int]) -> dict[str, float]:
+    """Coverage at each rank."""
+    return {f"coverage@{k}": 100 * topk.coverage(case.labels, case.truth, k) for k in ranks}
+
+
+def of_chosen(labels: np.ndarray, truth: csr_array) -> tuple[dict[str, float], float]:
+    """Precision, recall and F1 of chosen labels [n, k] (-1: none), and how many a document has on average."""
+    n_right, n_chosen = int(topk.hits(labels, truth).sum()), int((labels >= 0).sum())
+    found = {
+        "precision": 100 * n_right / max(n_chosen, 1),
+        "recall": 100 * n_right / max(int(topk.row_sizes(truth).sum()), 1),
+    }
+    by_kind = f1(labels, np.zeros(labels.shape), truth, 0.0)
+    return found | {f"{kind} F1": 100 * value for kind, value in by_kind.items()}, n_chosen / max(
+        len(labels), 1
+    )
 
 
 def bin_table(case: Case, q: np.ndarray, of: bins.Bins, k: int) -> list[dict[str, Any]]:
@@ -131,15 +146,22 @@ def precision_parts(case: Case, of: bins.Bins, ranks: Sequence[int]) -> dict[str
 
 def calibration(case: Case, k: int) -> dict[str, Any]:
     """The reliability curve of the first k scores and its expected calibration error."""
-    curve = calibrated.reliability(case.labels[:, :k], case.scores[:, :k], case.hit[:, :k])
-    return {
-        "k": k,
-        "ece": 100 * calibrated.expected_calibration_error(curve),
-        "points": [
-            {"low": p.low, "high": p.high, "count": p.count, "score": p.score, "accuracy": p.accuracy}
-            for p in curve
-        ],
-    }
+    some = case.first(k)
+    curve = calibrated.reliability(some.labels, some.scores, some.hit)
+    error = 100 * calibrated.expected_calibration_error(curve)
+    return {"k": k, "ece": error, "points": [asdict(point) for point in curve]}
+
+
+def calibration_of_bins(case: Case, k: int, of: bins.Bins) -> list[dict[str, Any]]:
+    """The expected calibration error of the first k scores, by bin of labels."""
+    some, found = case.first(k), []
+    place = np.where(some.labels >= 0, of.of_label[some.labels], -1)
+    for number, name in enumerate(of.names):
+        own = np.where(place == number, some.labels, -1)
+        curve = calibrated.reliability(own, some.scores, some.hit)
+        error = 100 * calibrated.expected_calibration_error(curve)
+        found.append({"name": name, "count": int((own >= 0).sum()), "ece": error})
+    return found
 
 
 def _union(matrices: Sequence[csr_array], shape: tuple[int, int]) -> csr_array:

@@ -35,14 +35,15 @@ class Report:
     metrics: dict[str, Metric]
     """P@k, nDCG@k, PSP@k, PSnDCG@k, R@k, in this order."""
     other: dict[str, float]
-    """Metrics x100 without an interval: coverage@k, and F1 when scores are probabilities."""
+    """Metrics x100 without an interval: coverage@k; precision, recall and F1 of the labels that are ``chosen``."""
     bins: list[dict[str, Any]]
     """By training frequency, rarest first: name, labels, assignments, hits, P, R, PSP (x100, at ``bins_k``)."""
     equal_bins: list[dict[str, Any]]
     """The same for bins of about equal training volume."""
     bins_k: int
     calibration: dict[str, Any] | None
-    """k, ece (x100) and the points of the reliability curve (fractions); None when scores are no probabilities."""
+    """k, ece (x100) and the points of the reliability curve (fractions); ``every``, the same of all candidates;
+    ece by frequency bin; ``before``, the same of the system's own scores. None when scores are no probabilities."""
     frequency_curve: list[list[int]]
     """[rank, training documents] of labels, most frequent first."""
     counts: dict[str, int]
@@ -50,6 +51,8 @@ class Report:
     """Configuration, data fingerprint, versions, seconds per phase, peak memory."""
     precision_parts: dict[str, list[float]] = field(default_factory=dict)
     """P@k (x100) divided among the bins of ``equal_bins``, for every rank; empty in reports of older versions."""
+    chosen: dict[str, Any] = field(default_factory=dict)
+    """How labels were chosen (``by``), and ``labels_per_document``; empty if none were."""
     insights: list[Insight] = field(default_factory=list)
     """Diagnostics of the model."""
 

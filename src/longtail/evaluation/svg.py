@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from html import escape
+from typing import Any
 
 WIDTH = 360
 _LEFT, _RIGHT, _TOP, _BOTTOM = 54, 14, 12, 42
@@ -104,14 +105,28 @@ def log_line(title: str, points: Sequence[Sequence[float]], x_name: str, y_name:
     return _svg(title, _HEIGHT, grid + drawn + _axis_names(x_name, y_name))
 
 
-def reliability(title: str, points: Sequence[tuple[float, float, int, str]], x_name: str, y_name: str) -> str:
+Point = tuple[float, float, int, str]
+"""Score, accuracy, count and a sentence shown on hovering."""
+
+
+def reliability_point(point: Mapping[str, Any]) -> Point:
+    """A point of the calibration of a report."""
+    score, accuracy, count = point["score"], point["accuracy"], point["count"]
+    return score, accuracy, count, f"Scores around {score:.2f}: {100 * accuracy:.1f} % right of {count:,}"
+
+
+def reliability(
+    title: str, points: Sequence[Point], x_name: str, y_name: str, *, before: Sequence[Point] = ()
+) -> str:
     """Accuracy over score, both in [0, 1], against the diagonal; a point is the larger the more it stands for.
 
-    ``points`` are score, accuracy, count and a sentence shown on hovering.
+    ``before`` is drawn below, as a thinner line.
     """
     ticks = [(v / 4, f"{v / 4:g}") for v in range(5)]
     most = max((count for _, _, count, _ in points), default=1)
-    path = " ".join(f"{_across(x):.1f},{_up(y):.1f}" for x, y, _, _ in points)
+    path, former = (
+        " ".join(f"{_across(x):.1f},{_up(y):.1f}" for x, y, _, _ in line) for line in (points, before)
+    )
     dots = "".join(
         f'<circle cx="{_across(x):.1f}" cy="{_up(y):.1f}" r="{3 + 6 * math.sqrt(count / most):.1f}" class="dot">'
         f"<title>{escape(hint)}</title></circle>"
@@ -123,6 +138,7 @@ def reliability(title: str, points: Sequence[tuple[float, float, int, str]], x_n
         _HEIGHT,
         _grid(ticks, ticks)
         + diagonal
+        + (f'<polyline points="{former}" class="former"/>' if before else "")
         + f'<polyline points="{path}" class="line"/>'
         + dots
         + _axis_names(x_name, y_name),

@@ -9,7 +9,15 @@ from rich.table import Table
 from rich.text import Text
 
 from longtail.evaluation.report import Report
-from longtail.evaluation.wording import RARE_NOTE, cost_sentence, counts_sentence, families, other_sentence
+from longtail.evaluation.wording import (
+    RARE_NOTE,
+    calibration_sentence,
+    chosen_sentence,
+    cost_sentence,
+    counts_sentence,
+    families,
+    other_sentence,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,7 +33,9 @@ def render(report: Report, console: Console) -> None:
     say(counts_sentence(report.counts))
     say("")
     console.print(_headline(report, style))
-    say(other_sentence(report))
+    for sentence in (other_sentence(report), chosen_sentence(report), calibration_sentence(report)):
+        if sentence:
+            say(sentence)
     say("")
     console.print(_bins(report, report.bins, "By training documents per label", style))
     say("")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from longtail.evaluation.report import Metric, Report
 
 RARE_NOTE = (
@@ -36,9 +38,34 @@ def counts_sentence(counts: dict[str, int]) -> str:
 def other_sentence(report: Report) -> str:
     """The metrics without an interval, in one line."""
     text = ", ".join(f"{name} {value:.2f}" for name, value in report.other.items())
-    if report.calibration is not None:
-        text += f", expected calibration error {report.calibration['ece']:.2f}"
     return f"{text}." if text else ""
+
+
+def chosen_sentence(report: Report) -> str:
+    """Which labels precision, recall and F1 are about; '' if none were chosen."""
+    if not report.chosen:
+        return ""
+    number = report.chosen["labels_per_document"]
+    return f"Precision, recall and F1 are of the labels chosen by {report.chosen['by']}: {number:.2f} per document."
+
+
+def calibration_sentence(report: Report) -> str:
+    """The expected calibration error, before calibration too if there is one; '' without probabilities."""
+    found = report.calibration
+    if found is None:
+        return ""
+    text = f"Expected calibration error {_errors(found)}"
+    if "before" in found:
+        own = found["before"]
+        text += "; before calibration " + ("scores were no probabilities" if own is None else _errors(own))
+    return f"{text}."
+
+
+def _errors(found: dict[str, Any]) -> str:
+    text = f"{found['ece']:.2f}"
+    if "every" in found:
+        text += f" (first {found['k']}), {found['every']['ece']:.2f} (first {found['every']['k']})"
+    return text
 
 
 def cost_sentence(report: Report) -> str:

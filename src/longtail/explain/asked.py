@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from longtail.explain.explanation import LabelExplanation, Word
+from longtail.explain.explanation import LabelExplanation, NearDocument, Neighbour, Word
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.shortlist.candidates import Candidates
-from longtail.types import Document, Documents, LabelSet
+from longtail.text.feature_store import FeatureStore
+from longtail.types import Document, Documents, Edges, LabelSet
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,6 +25,8 @@ class Asked:
         known: all labels of the model.
         fields: the fields of a document that the model reads.
         encode: encodes documents of the same id, with the revealed labels and edges of this one.
+        revealed: known labels [1, L]; None: none.
+        edges: links that came with the document.
     """
 
     document: Document
@@ -30,6 +34,8 @@ class Asked:
     known: LabelSet
     fields: tuple[str, ...]
     encode: Callable[[Documents], EncodedDocuments]
+    revealed: csr_array | None = None
+    edges: Edges | None = None
 
     @property
     def text(self) -> str:
@@ -41,6 +47,10 @@ class Asked:
         """The part of the text that the model reads, and where it begins in the text that was given."""
         part = Documents.of(self.document).joined(self.fields)[0]
         return part, len(self.text) - len(part) if self.fields == ("text",) else 0
+
+    def store(self) -> FeatureStore:
+        """Features of the document."""
+        return FeatureStore(Documents.of(self.document))
 
     def encoded(self) -> EncodedDocuments:
         """The document itself."""
@@ -78,6 +88,15 @@ class Asked:
             unit=unit,
             words=words,
         )
+
+    def neighbours(self, found: Iterable[tuple[int, float]]) -> list[Neighbour]:
+        """Labels by their columns, with their weights."""
+        return [Neighbour(self.known.ids[label], self.known.texts[label], weight) for label, weight in found]
+
+    def near_document(self, id_: str, labels: np.ndarray, similarity: float) -> NearDocument:
+        """A training document with the labels of these columns."""
+        names = [self.known.texts[label] or self.known.ids[label] for label in labels.tolist()]
+        return NearDocument(id_, ", ".join(names), float(similarity))
 
 
 def _without(text: str, spans: np.ndarray) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,27 @@ class MemberShare:
     share: float
     score: float
     rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What else speaks for a label, beside the weights of words."""
+
+    names: list[Name] = field(default_factory=list)
+    neighbours: list[Neighbour] = field(default_factory=list)
+    documents: list[NearDocument] = field(default_factory=list)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Evidence]) -> Evidence:
+        """That of several members; what several have is there once, as the first one says it."""
+        names = dict.fromkeys(name for part in parts for name in part.names)
+        neighbours = {n.id: n for part in reversed(parts) for n in part.neighbours}
+        documents = {d.id: d for part in reversed(parts) for d in part.documents}
+        return cls(
+            sorted(names, key=lambda name: (name.start, name.end)),
+            sorted(neighbours.values(), key=lambda n: -n.weight),
+            sorted(documents.values(), key=lambda d: -d.similarity),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,9 +38,7 @@ def first_column(encoded: EncodedDocuments, candidates: Candidates) -> np.ndarra
     return encoded.features(candidates)[:, 0]
 
 
-def by_occlusion(
-    asked: Asked, *, measure: Measure = first_column, unit: str = "the system's first feature column"
-) -> list[LabelExplanation]:
+def by_occlusion(asked: Asked, *, measure: Measure = first_column, unit: str) -> list[LabelExplanation]:
     """The labels explained by removing words."""
     text = asked.text
     spans = word_spans(text)

@@ -27,7 +27,7 @@ class TreeSearch:
 
     def __init__(self, weights: TreeWeights) -> None:
         self.weights = weights
-        self._first_row = _first_rows(weights.level_ptr, weights.row_feature)
+        self.first_row = _first_rows(weights.level_ptr, weights.row_feature)
 
     def top_k(self, X: csr_array, k: int, *, beam: int, link: str) -> tuple[np.ndarray, np.ndarray]:
         """The best k labels of each row of X: int32 [n, k] (-1 padded) and float32 log-scores [n, k]."""
@@ -47,7 +47,7 @@ class TreeSearch:
                 data,
                 w.child_ptr,
                 w.label_order,
-                self._first_row,
+                self.first_row,
                 w.row_node,
                 w.row_ptr,
                 w.columns,

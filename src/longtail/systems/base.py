@@ -6,7 +6,6 @@ system is only its paper's ideas. It knows nothing of other systems; an ensemble
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,33 +18,30 @@ from longtail import config as configuration
 from longtail.data.hold_out import ENOUGH_TO_HOLD_OUT, hold_out
 from longtail.errors import NotFittedError, UnsupportedError, UsageError
 from longtail.run import Run
-from longtail.systems import calibrating, model_folder, pickling, shown, updates
+from longtail.systems import calibrating, model_folder, pickling, shown, training_data, updates
+from longtail.systems.batches import batches, check_k, widest
 from longtail.systems.declarations import Capabilities as Capabilities
 from longtail.systems.declarations import SystemConfig as SystemConfig
 from longtail.systems.declarations import TrainingFacts as TrainingFacts
-from longtail.systems.explaining import explained
+from longtail.systems.explaining import Explaining
 from longtail.systems.label_choice import LabelChoice, PrecisionBy
-from longtail.systems.revealed import RevealedLike, revealed_matrix, revealed_of, without_revealed
+from longtail.systems.revealed import RevealedLike, without_revealed
 from longtail.types import Dataset, Documents, DocumentsLike, Edges, LabelSet, TopK
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from longtail.calibration import Calibration
+    from longtail.calibration.calibration import Calibration
     from longtail.evaluation.insight import Insight
     from longtail.evaluation.report import Report
-    from longtail.explain import Asked, Explanation, LabelExplanation
     from longtail.shortlist.candidate_features import CandidateFeatures, EncodedDocuments
     from longtail.storage import VerifiedFolder
     from longtail.text.feature_store import FeatureStore
     from longtail.text.shared_features import FeatureReader, FeatureWriter
     from longtail.training.encoder_comparison import Comparison
 
-BATCH_SIZE = 4096
-"""Documents that are tagged in one go: bounds memory, large enough to keep every core busy."""
 
-
-class System(ABC):
+class System(Explaining, ABC):
     """A way to tag documents with labels. Learned attributes end in an underscore."""
 
     name: ClassVar[str]
@@ -117,22 +113,8 @@ class System(ABC):
         self.facts_ = TrainingFacts(len(train), train.fingerprint())
 
     def _check_training_data(self, train: Dataset) -> None:
-        documents = train.documents
-        if not len(train) and not self.capabilities.zero_shot:
-            raise UsageError("there is no document to train on")
-        if not train.Y.nnz and not self.capabilities.zero_shot:
-            raise UsageError("no document has a label: there is nothing to train on")
-        if documents.features is not None:
-            if not self.capabilities.features:
-                raise UnsupportedError(
-                    f"the system '{self.name}' learns from text, not from a feature matrix"
-                )
-            if not np.isfinite(documents.features.data).all():
-                raise UsageError("the feature matrix has values that are not finite")
-        elif self.needs_text and not any(documents.joined(self.config.fields)):
-            raise UsageError(f"no document has any text in its fields {', '.join(self.config.fields)}")
-        if not (np.isfinite(train.Y.data) & (train.Y.data >= 0)).all():
-            raise UsageError("the label matrix has values that are negative or not finite")
+        """Refuse data that the system cannot be trained on."""
+        training_data.check(self, train)
 
     @property
     def holds_out(self) -> bool:
@@ -216,7 +198,7 @@ class System(ABC):
         """
         choice = LabelChoice(threshold, precision, max_f1, precision_by)
         self._check_fitted()
-        _check_k(k)
+        check_k(k)
         choice.check(self)
         parts = [
             choice.of(self._with_probabilities(answer), k, self)
@@ -232,7 +214,7 @@ class System(ABC):
         edges: Edges | None = None,
     ) -> Iterator[TopK]:
         """The k best labels with the system's own scores, batch by batch."""
-        for some, known, links in self._batches(documents, k, revealed, edges):
+        for some, known, links in batches(self, documents, k, revealed, edges):
             yield self._predict_unknown(some, k, known, links)
 
     def _with_probabilities(self, best: TopK) -> TopK:
@@ -242,18 +224,11 @@ class System(ABC):
         found = self.calibration_.probabilities(best.indices, best.scores, self.label_counts_)
         return TopK(best.indices, found, best.label_ids)
 
-    def _unseen_answers(self, valid: Dataset) -> TopK:
-        """The best labels of validation documents, with scores as those of documents that no part was fitted on."""
-        from longtail.calibration.calibration import DEPTH
-
-        width = DEPTH + calibrating.most_unscored(valid)
-        return TopK.stack(list(self._raw_answers(valid, width)))
-
     def _predict_unknown(
         self, documents: Documents, k: int, revealed: csr_array | None, edges: Edges | None
     ) -> TopK:
         """Tag one batch; no label that is revealed for a document is among its answers."""
-        answer = self._encoded(documents, revealed, edges).top_k(k + _most(revealed))
+        answer = self._encoded(documents, revealed, edges).top_k(k + widest(revealed))
         return answer if revealed is None else without_revealed(answer, revealed, k)
 
     def candidates(
@@ -271,30 +246,12 @@ class System(ABC):
         from longtail.shortlist.candidate_features import CandidateFeatures
 
         parts = []
-        for some, known, links in self._batches(documents, k, revealed, edges):
+        for some, known, links in batches(self, documents, k, revealed, edges):
             encoded = self._encoded(some, known, links)
-            found = encoded.readable_shortlist(k + _most(known))
+            found = encoded.readable_shortlist(k + widest(known))
             found = (found if known is None else found.without(known)).best(k)
             parts.append(CandidateFeatures(found, encoded.features(found), self.candidate_features))
         return CandidateFeatures.stack(parts, self.candidate_features)
-
-    def _batches(
-        self, documents: DocumentsLike, k: int, revealed: RevealedLike | None, edges: Edges | None
-    ) -> Iterator[tuple[Documents, csr_array | None, Edges | None]]:
-        """Checked documents in batches, each with its revealed labels and with all edges."""
-        self._check_fitted()
-        _check_k(k)
-        if isinstance(documents, Dataset):
-            revealed = revealed_of(documents, self.labels_) if revealed is None else revealed
-            edges = documents.edges if edges is None else edges
-        documents = Documents.of(documents)
-        self._check_documents(documents)
-        known = None if revealed is None else revealed_matrix(revealed, len(documents), self.labels_)
-        for start in range(0, len(documents), BATCH_SIZE):
-            rows = slice(start, start + BATCH_SIZE)
-            some = documents if len(documents) <= BATCH_SIZE else documents[rows]
-            known_here = None if known is None else known[rows]
-            yield some, known_here if known_here is not None and known_here.nnz else None, edges
 
     def _encoded(
         self, documents: Documents, revealed: csr_array | None, edges: Edges | None
@@ -311,6 +268,10 @@ class System(ABC):
         text: str | None = None,
         labels: str | None = None,
         k: Sequence[int] = (1, 3, 5),
+        threshold: float | None = None,
+        precision: float | None = None,
+        max_f1: bool = False,
+        precision_by: PrecisionBy = "all",
     ) -> Report:
         """Predict and measure; labels that training never had count as labels seen 0 times.
 
@@ -320,53 +281,24 @@ class System(ABC):
             text: the column of the text in a data frame.
             labels: the column of the labels in a data frame.
             k: the ranks to report.
+            threshold, precision, max_f1, precision_by: choose among the labels up to the largest rank, as in
+                ``predict``; precision, recall and F1 of the report are those of the chosen labels.
         """
         from longtail.data.python_data import dataset_of
-        from longtail.evaluation import evaluate
+        from longtail.systems.evaluating import evaluate
 
+        choice = LabelChoice(threshold, precision, max_f1, precision_by)
         self._check_fitted()
-        test = dataset_of(test, tags, text=text, labels=labels)
-        test = test.relabelled(self.labels_.extended(test.labels.ids))
-        widest = 0 if test.filtered is None else int(np.diff(test.filtered.indptr).max(initial=0))
-        # Revealed labels never come back from ``predict``, so they need no room.
-        start = time.perf_counter()
-        predictions = self.predict(test, k=max(*k, 10) + widest)
-        return evaluate(
-            predictions,
-            test,
-            train_counts=self.label_counts_,
-            n_train=self.facts_.documents,
-            k=tuple(k),
-            extra={"seconds": {"predict": round(time.perf_counter() - start, 3)}},
-        )
+        choice.check(self)
+        return evaluate(self, dataset_of(test, tags, text=text, labels=labels), tuple(k), choice)
 
     def score(
         self, test: Any, tags: Any = None, *, text: str | None = None, labels: str | None = None, k: int = 5
     ) -> float:
         """nDCG at k as a fraction: 1 when the right labels come first in every document; see ``evaluate``."""
-        _check_k(k)
+        check_k(k)
         report = self.evaluate(test, tags, text=text, labels=labels, k=(k,))
         return report.metrics[f"nDCG@{k}"]["value"] / 100
-
-    def explain(
-        self,
-        document: DocumentsLike,
-        label: str | Sequence[str] | None = None,
-        *,
-        k: int = 3,
-        revealed: RevealedLike | None = None,
-        edges: Edges | None = None,
-    ) -> Explanation:
-        """Why labels have their scores: words that raised and lowered them, and what else the system can say.
-
-        Args:
-            document: one text or Document.
-            label: a label id, or several; None: the k best labels.
-            k: how many labels are explained if none is named.
-            revealed: labels known already, as in ``predict``.
-            edges: links of the document, as in ``predict``.
-        """
-        return explained(self, document, label, k=k, revealed=revealed, edges=edges)
 
     def export_encoders(self) -> list[Comparison]:
         """Have the pre-trained encoders of the model run in ONNX Runtime from now on, saved models included.
@@ -451,12 +383,6 @@ class System(ABC):
             edges: all links that came with the documents, for systems with ``auxiliary_edges``.
         """
 
-    def _explain(self, asked: Asked) -> list[LabelExplanation]:
-        """Explain the labels asked for, in their order; by default by occlusion, which works with every system."""
-        from longtail.explain.occlusion import by_occlusion
-
-        return by_occlusion(asked)
-
     @abstractmethod
     def _save_parts(self, folder: Path, features: FeatureWriter) -> None:
         """Write the learned parts below ``folder``; vocabularies go through ``features``."""
@@ -464,13 +390,3 @@ class System(ABC):
     @abstractmethod
     def _load_parts(self, folder: VerifiedFolder, features: FeatureReader) -> None:
         """Read the learned parts; ``labels_``, ``label_counts_`` and ``config`` are there already."""
-
-
-def _check_k(k: object) -> None:
-    if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
-        raise UsageError(f"k must be a whole number of at least 1, not {k!r}")
-
-
-def _most(revealed: csr_array | None) -> int:
-    """The most labels that are revealed for a document."""
-    return 0 if revealed is None else int(np.diff(revealed.indptr).max())

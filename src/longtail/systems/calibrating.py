@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from longtail.calibration import DEPTH
+from longtail.systems.batches import widest
 from longtail.types import Dataset, TopK
 
 if TYPE_CHECKING:
-    from longtail.calibration import Calibration
+    from longtail.calibration.calibration import Calibration
     from longtail.run import Run
     from longtail.systems.base import System
 
@@ -25,7 +27,8 @@ def calibrate(system: System, valid: Dataset | None, run: Run) -> Calibration | 
         rng = np.random.default_rng(system.config.seed)
         valid = valid.take(np.sort(rng.choice(len(valid), MOST_DOCUMENTS, replace=False)))
     with run.phase("calibration"):
-        found = fitted(system, system._unseen_answers(valid), valid)
+        # Revealed labels never come back: only filter pairs need room.
+        found = fitted(system, raw_answers(system, valid, DEPTH + widest(valid.filtered)), valid)
     if found is None:
         run.say(f"scores are not calibrated: {len(valid):,} validation documents have too few right labels")
     return found
@@ -33,7 +36,7 @@ def calibrate(system: System, valid: Dataset | None, run: Run) -> Calibration | 
 
 def fitted(system: System, best: TopK, valid: Dataset) -> Calibration | None:
     """From raw scores of the best labels; pairs that are not scored do not count."""
-    from longtail.calibration.calibration import DEPTH, Calibration
+    from longtail.calibration.calibration import Calibration
     from longtail.evaluation.measures import Case
 
     method = system.config.calibrate
@@ -41,9 +44,10 @@ def fitted(system: System, best: TopK, valid: Dataset) -> Calibration | None:
         return None
     case = Case.of(best.indices, best.scores, valid.Y, [valid.unscored])
     labels, scores, right = (part[:, :DEPTH] for part in (case.labels, case.scores, case.hit))
-    return Calibration.fit(labels, scores, right, case.sizes, system.label_counts_, method)
+    return Calibration.fit(labels, scores, right, system.label_counts_, method)
 
 
-def most_unscored(data: Dataset) -> int:
-    """The most pairs of one document that are not scored."""
-    return 0 if data.unscored is None else int(np.diff(data.unscored.indptr).max(initial=0))
+def raw_answers(system: System, data: Dataset, k: int) -> TopK:
+    """The k best labels with the scores of the system itself."""
+    parts = list(system._raw_answers(data, k))
+    return TopK.stack(parts) if parts else TopK.empty(0, k)

@@ -47,9 +47,9 @@ class SystemConfig:
     """Which fields make a document's text: title, text or both."""
     seed: int = 0
     """Same data, same settings, same seed: same model."""
-    calibrate: Literal["auto", "isotonic", "platt", "none"] = "auto"
-    """How scores become probabilities, by validation documents or held-out training documents; auto: isotonic
-    regression, or Platt scaling with few documents; none: scores stay those of the system, nothing is held out."""
+    calibrate: Literal["isotonic", "platt", "none"] = "isotonic"
+    """How scores become probabilities: isotonic regression by label frequency, or Platt scaling, on validation or
+    held-out training documents; none: scores stay those of the system, and nothing is held out for it."""
 
     def __post_init__(self) -> None:
         if not self.fields or len(set(self.fields)) < len(self.fields) or not set(self.fields) <= set(FIELDS):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from longtail.calibration import DEPTH
 from longtail.errors import UnsupportedError, UsageError
 from longtail.types import TopK
 
@@ -67,8 +68,6 @@ class LabelChoice:
 
     def width(self, k: int) -> int:
         """The number of best labels that are needed to choose k of them."""
-        from longtail.calibration.calibration import DEPTH
-
         return max(k, DEPTH) if self.max_f1 else k
 
     def check(self, system: System) -> None:
@@ -96,7 +95,7 @@ class LabelChoice:
         if self.precision is not None:
             lowest = calibration.thresholds(self.precision, self.precision_by == "frequency")
             return best.where(best.scores >= lowest[bins_of(best.indices, system.label_counts_)])
-        sizes = best_sizes(best.scores, calibration.missed)
+        sizes = best_sizes(best.scores)
         return best.where(np.arange(best.k) < np.minimum(sizes, k)[:, None]).first(k)
 
 

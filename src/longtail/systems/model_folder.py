@@ -80,7 +80,7 @@ def load(path: str | Path, expected: type[System] | None = None) -> System:
         )
         system._load_parts(folder, FeatureReader(folder))
         if (calibration := folder.sub(CALIBRATION)) is not None:
-            from longtail.calibration import Calibration
+            from longtail.calibration.calibration import Calibration
 
             system.calibration_ = Calibration.load(calibration)
     except ConfigError as error:

@@ -49,7 +49,7 @@ def waves(texts: Sequence[str]) -> Iterator[list[slice]]:
 def encode(texts: Sequence[str], *, lowercase: bool = False, nfkc: bool = False) -> CodePoints:
     """The code points of all texts, one after the other; lone surrogates pass through."""
     # A text at a time: ASCII texts take a fast way that one foreign letter would close for all.
-    texts = [_prepared(text, lowercase, nfkc) for text in texts]
+    texts = [prepared(text, lowercase, nfkc) for text in texts]
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
     return CodePoints(_codes("".join(texts)), offsets)
@@ -57,10 +57,11 @@ def encode(texts: Sequence[str], *, lowercase: bool = False, nfkc: bool = False)
 
 def encode_one(text: str, *, lowercase: bool = False, nfkc: bool = False) -> np.ndarray:
     """The code points of one text, the same as ``encode`` gives."""
-    return _codes(_prepared(text, lowercase, nfkc))
+    return _codes(prepared(text, lowercase, nfkc))
 
 
-def _prepared(text: str, lowercase: bool, nfkc: bool) -> str:
+def prepared(text: str, lowercase: bool, nfkc: bool) -> str:
+    """The text as words are looked for in it."""
     if not isinstance(text, str):
         raise UsageError(f"the texts must be strings, not {type(text).__name__}")
     if nfkc and not text.isascii():

@@ -31,7 +31,7 @@ def compatible(text: str) -> str:
     """The NFKC form; only the parts that are not ASCII are worked on, each with the character before it."""
     if is_normalized("NFKC", text):
         return text
-    text = _without_many_ligatures(text)
+    text = without_many_ligatures(text)
     if any(match.end() - match.start() > FEW_MARKS for match in _NOT_ASCII.finditer(text)):
         text = _with_sorted_marks(text)
     pieces, at = [], 0
@@ -43,7 +43,8 @@ def compatible(text: str) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _without_many_ligatures(text: str) -> str:
+def without_many_ligatures(text: str) -> str:
+    """The text with spaces for its ligatures, if they would make it much longer; it keeps its length."""
     added = sum(text.count(ligature) * (size - 1) for ligature, size in LIGATURES.items())
     if added <= len(text) + ROOM:
         return text

@@ -106,6 +106,12 @@ class TfidfFeatures:
         """How many columns the rows have."""
         return sum(len(group.weights.idf) for group in self._groups)
 
+    @property
+    def groups(self) -> list[ColumnGroup]:
+        """Tokens and their n-grams, then character n-grams if there are; their columns lie side by side."""
+        self._check_fitted()
+        return self._groups
+
     @cached_property
     def terms(self) -> list[str]:
         """The term of each column; the tokens of an n-gram are joined by a space."""

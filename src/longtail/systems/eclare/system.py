@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from scipy.sparse import csr_array
 
+from longtail.explain import Asked, Evidence, LabelExplanation
 from longtail.run import Run
 from longtail.storage import VerifiedFolder, read_json, write_json
 from longtail.storage.sparse import SparseRows
@@ -52,6 +53,18 @@ class Eclare(System):
         edges: Edges | None = None,
     ) -> Encoded:
         return Encoded(store.tfidf(self.features_, self.config.fields), self.models_)
+
+    def _explain(self, asked: Asked) -> list[LabelExplanation]:
+        """By the tokens of the text, exactly up to the units that are on."""
+        from longtail.systems.eclare.explain import explain
+
+        return explain(self, asked)
+
+    def _evidence(self, asked: Asked) -> list[Evidence]:
+        """Label names and neighbours in the label graph."""
+        from longtail.systems.eclare.explain import evidence
+
+        return evidence(self, asked)
 
     def _add_labels(self, texts: list[str], examples: Dataset | None) -> None:
         from longtail.systems.eclare.new_labels import NewLabels

@@ -12,14 +12,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.sparse import csr_array
 
+from longtail.calibration import DEPTH
+from longtail.calibration.calibration import Calibration
 from longtail.config import from_dict, merge
 from longtail.errors import ModelIntegrityError, UnsupportedError, UsageError
 from longtail.evaluation.insight import Insight
+from longtail.explain import Asked, Evidence, LabelExplanation
 from longtail.run import Run
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.storage import VerifiedFolder, read_json, write_json
-from longtail.systems import REGISTRY
+from longtail.systems import REGISTRY, calibrating
 from longtail.systems.base import Capabilities, System, SystemConfig, TrainingFacts
+from longtail.systems.batches import widest
 from longtail.systems.ensemble import budget, members
 from longtail.systems.ensemble.config import EnsembleConfig
 from longtail.systems.ensemble.features import WithoutNewLabels, feature_names
@@ -27,7 +31,7 @@ from longtail.systems.ensemble.members import Member
 from longtail.systems.ensemble.popularity import PopularityFallback
 from longtail.systems.ensemble.predict import Encoded, Rerankers
 from longtail.systems.ensemble.reranker import Reranker, frequency_groups
-from longtail.systems.ensemble.train import fit_rerankers
+from longtail.systems.ensemble.train import FittedRerankers, fit_rerankers
 from longtail.text.feature_store import FeatureStore
 from longtail.text.shared_features import FeatureReader, FeatureWriter
 from longtail.training.checkpoint import open_for
@@ -50,13 +54,16 @@ class Ensemble(System):
     config: EnsembleConfig
     members_: list[Member]
     rerankers_: Rerankers
+    subset_calibrations_: dict[tuple[str, ...], Calibration]
     group_: np.ndarray
+    _fitted: FittedRerankers
 
     def __init__(self, config: SystemConfig | None = None, **settings: Any) -> None:
         super().__init__(config, **_with_member_tables(settings))
         # Models that were combined may have names that are no system's, as linear-2.
         by_name = config is None or all(name in REGISTRY for name in self.config.members)
         self._declare(members.create_members(self.config) if by_name else [])
+        self.subset_calibrations_ = {}
 
     # --- training -----------------------------------------------------------------------------------------
 
@@ -93,9 +100,26 @@ class Ensemble(System):
     def _fit_rerankers(self, valid: Dataset | None, run: Run) -> None:
         first = self.members_[0].system
         with run.phase("re-ranker"):
-            self.rerankers_ = fit_rerankers(
+            self._fitted = fit_rerankers(
                 self.members_, valid, first.label_counts_, first.facts_.documents, self.config, run
             )
+        self.rerankers_ = self._fitted.rerankers
+        self.subset_calibrations_ = {}
+        if valid is None:
+            del self._fitted
+
+    def _calibrate(self, valid: Dataset, run: Run) -> None:
+        """One calibration per re-ranker, from the scores that were cross-fitted with it."""
+        fitted = self._fitted
+        del self._fitted
+        with run.phase("calibration"):
+            some, width = valid.take(fitted.rows), DEPTH + widest(valid.unscored)
+            found = {
+                names: calibrating.fitted(self, candidates.top_k(width), some)
+                for names, candidates in fitted.unseen.items()
+            }
+        self.calibration_ = found.pop(tuple(m.name for m in self.members_), None)
+        self.subset_calibrations_ = {names: part for names, part in found.items() if part is not None}
 
     @classmethod
     def combine(
@@ -173,6 +197,8 @@ class Ensemble(System):
         tables = {name: table for name, table in self.config.settings.items() if name in wanted}
         smaller.config = replace(self.config, members=key, settings=tables)
         smaller.rerankers_ = self.rerankers_.among(key)
+        if len(chosen) < len(self.members_):
+            smaller.calibration_ = self.subset_calibrations_.get(key)
         smaller._use(chosen)
         return smaller
 
@@ -235,6 +261,18 @@ class Ensemble(System):
             for m in self.members_
         ]
 
+    def _explain(self, asked: Asked) -> list[LabelExplanation]:
+        """Words by occlusion, and the share of each member."""
+        from longtail.systems.ensemble.explain import explain
+
+        return explain(self, asked)
+
+    def _evidence(self, asked: Asked) -> list[Evidence]:
+        """That of all members."""
+        from longtail.systems.ensemble.explain import evidence
+
+        return evidence(self, asked)
+
     # --- what members can tell and export --------------------------------------------------------------------
 
     def insights(self) -> list[Insight]:
@@ -263,6 +301,10 @@ class Ensemble(System):
         write_json(folder / "ensemble.json", described)
         for number, names in enumerate(sets):
             self.rerankers_.by_members[names].save(folder / f"reranker-{number}.safetensors")
+            if names in self.subset_calibrations_:
+                place = folder / f"calibration-{number}"
+                place.mkdir()
+                self.subset_calibrations_[names].save(place)
         if self.rerankers_.warm is not None:
             self.rerankers_.warm.save(folder / "reranker-warm.safetensors")
         members.save_members(self.members_, folder, features)
@@ -287,6 +329,8 @@ class Ensemble(System):
             self.rerankers_.by_members[tuple(names)] = Reranker.load(
                 path, features=sum(widths[name] for name in names)
             )
+            if (calibration := folder.sub(f"calibration-{number}")) is not None:
+                self.subset_calibrations_[tuple(names)] = Calibration.load(calibration)
         if tuple(widths) not in self.rerankers_.by_members:
             raise ModelIntegrityError(f"{folder.root}: the re-ranker of all members is missing")
         if described.get("warm"):

@@ -1,21 +1,26 @@
-"""Fits the re-rankers of an ensemble on validation documents."""
+"""Fits the re-rankers of an ensemble on validation documents.
+
+The same documents calibrate its scores. A re-ranker is surer of the documents that it was fitted on than of others,
+so their scores are cross-fitted: those of each half come from a re-ranker that was fitted on the other half.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from longtail.data.warm_start import half_of_each_row
 from longtail.run import Run
+from longtail.shortlist.candidates import Candidates
 from longtail.systems.ensemble.budget import nested_subsets
 from longtail.systems.ensemble.config import EnsembleConfig
 from longtail.systems.ensemble.features import Gathered
 from longtail.systems.ensemble.members import Member
 from longtail.systems.ensemble.predict import Rerankers
-from longtail.systems.ensemble.reranker import Reranker
+from longtail.systems.ensemble.reranker import Reranker, frequency_groups
 from longtail.systems.ensemble.reranker_fit import fit_reranker
 from longtail.text.feature_store import FeatureStore
 from longtail.training.validation import ValidationSet, scored_pairs
@@ -25,6 +30,20 @@ FEWEST_DOCUMENTS = 50
 """Validation documents below which a re-ranker is not fitted: members are combined by their reciprocal ranks."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedRerankers:
+    """Re-rankers, and what a calibration is fitted on.
+
+    Attributes:
+        rows: the validation documents that they were fitted on.
+        unseen: the candidates of these documents by set of members, with cross-fitted scores.
+    """
+
+    rerankers: Rerankers
+    rows: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    unseen: dict[tuple[str, ...], Candidates] = field(default_factory=dict)
+
+
 def fit_rerankers(
     members: Sequence[Member],
     valid: Dataset | None,
@@ -32,7 +51,7 @@ def fit_rerankers(
     n_train: int,
     config: EnsembleConfig,
     run: Run,
-) -> Rerankers:
+) -> FittedRerankers:
     """A re-ranker for all members, one for each faster subset, and one for documents with revealed labels."""
     subsets = nested_subsets(members) if config.reranker.subsets else [tuple(m.name for m in members)]
     by_rank = {names: _by_rank([m for m in members if m.name in names]) for names in subsets}
@@ -42,7 +61,7 @@ def fit_rerankers(
             f"{n} validation documents are too few to fit a re-ranker (at least {FEWEST_DOCUMENTS}): members are "
             "combined by the mean of their reciprocal ranks"
         )
-        return Rerankers(by_rank, None)
+        return FittedRerankers(Rerankers(by_rank, None))
     chosen = np.arange(len(valid))
     if len(chosen) > config.reranker.documents:
         rng = np.random.default_rng(config.seed)
@@ -53,12 +72,30 @@ def fit_rerankers(
     validation = ValidationSet(csr_array((len(valid), 0)), Y, unscored, train_counts, n_train)
     store = FeatureStore(valid.documents)
     encoded = {m.name: m.system._encode(valid.documents, store) for m in members}
-    found = {}
+    found, unseen = {}, {}
     for names in subsets:
         gathered = Gathered.of([encoded[name] for name in names], config.candidates)
-        fitted = fit_reranker(gathered.candidates, gathered.features(), validation, config.reranker)
+        features = gathered.features()
+        fitted = fit_reranker(gathered.candidates, features, validation, config.reranker)
         found[names] = by_rank[names] if fitted is None else fitted
-    return Rerankers(found, _fit_warm(members, valid, validation, config))
+        if config.calibrate != "none" and fitted is not None:
+            unseen[names] = cross_fitted(gathered.candidates, features, validation, config)
+    return FittedRerankers(Rerankers(found, _fit_warm(members, valid, validation, config)), chosen, unseen)
+
+
+def cross_fitted(
+    candidates: Candidates, features: np.ndarray, validation: ValidationSet, config: EnsembleConfig
+) -> Candidates:
+    """The candidates of each half of the documents, scored by a re-ranker that was fitted on the other half."""
+    order = np.random.default_rng(config.seed).permutation(len(candidates))
+    group = frequency_groups(validation.train_counts)
+    scores = np.zeros(len(candidates.ids), np.float32)
+    for half in (0, 1):
+        held_out = (order % 2 == half)[candidates.rows]
+        fitted = fit_reranker(candidates.where(~held_out), features[~held_out], validation, config.reranker)
+        if fitted is not None:
+            scores[held_out] = fitted(candidates.where(held_out), features[held_out], group).scores
+    return candidates.with_scores(scores)
 
 
 def _fit_warm(

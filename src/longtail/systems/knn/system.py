@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from longtail.blocks.text_encoder import TextEncoder
 from longtail.errors import ModelIntegrityError
+from longtail.explain import Asked, Evidence, LabelExplanation
 from longtail.run import Run
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.storage import VerifiedFolder, read_json, write_json
@@ -71,6 +72,18 @@ class Knn(System):
         )
         found = self.training_.nearest(rows, documents.ids, self.config.neighbours)
         return KnnDocuments(found, self.training_, self.config.power, readable)
+
+    def _explain(self, asked: Asked) -> list[LabelExplanation]:
+        """By the terms that the text shares with its neighbours."""
+        from longtail.systems.knn.explain import explain
+
+        return explain(self, asked)
+
+    def _evidence(self, asked: Asked) -> list[Evidence]:
+        """The neighbours that have the label."""
+        from longtail.systems.knn.explain import evidence
+
+        return evidence(self, asked)
 
     # --- documents and labels after training --------------------------------------------------------------
 

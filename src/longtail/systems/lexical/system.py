@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from scipy.sparse import csr_array
 
+from longtail.explain import Asked, Evidence, LabelExplanation
 from longtail.run import Run
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.shortlist.lexical import LexicalIndex
@@ -75,6 +76,18 @@ class Lexical(System):
         edges: Edges | None = None,
     ) -> EncodedDocuments:
         return LexicalDocuments(self.index_, store.tfidf(self.features_, self.config.fields))
+
+    def _explain(self, asked: Asked) -> list[LabelExplanation]:
+        """Exactly, by the terms that a label's best name shares with the text."""
+        from longtail.systems.lexical.explain import explain
+
+        return explain(self, asked)
+
+    def _evidence(self, asked: Asked) -> list[Evidence]:
+        """The names that match the text."""
+        from longtail.systems.lexical.explain import evidence
+
+        return evidence(self, asked)
 
     def _save_parts(self, folder: Path, features: FeatureWriter) -> None:
         name = features.save(self.features_)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from longtail.data.label_names import label_names
+from longtail.data.label_names import label_names, name_key
 from longtail.errors import DataError, UsageError
 from longtail.run import Run
 from longtail.systems.lexical.config import LexicalConfig
@@ -64,8 +64,8 @@ def distinct_names(labels: LabelSet, run: Run) -> list[list[str]]:
         kept: dict[str, str] = {}
         for name in (text, *others):
             if name.strip():
-                repeated += _key(name) in kept
-                kept.setdefault(_key(name), name)
+                repeated += name_key(name) in kept
+                kept.setdefault(name_key(name), name)
         empty += sum(not name.strip() for name in others)
         labels_of.update(kept.keys())
         found.append(list(kept.values()))
@@ -82,8 +82,3 @@ def distinct_names(labels: LabelSet, run: Run) -> list[list[str]]:
         if count:
             run.say(f"{what}: {count:,}")
     return found
-
-
-def _key(name: str) -> str:
-    """The same for names that differ in capitals and white space alone."""
-    return " ".join(name.split()).casefold()

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from scipy.sparse import csr_array
 
 from longtail.errors import ModelIntegrityError
+from longtail.explain import Asked, Evidence, LabelExplanation
 from longtail.run import Run
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.shortlist.tree_weights import TreeWeights
@@ -69,6 +70,18 @@ class LinearTree(System):
         else:
             X = store.tfidf(self.features_, self.config.fields)
         return LinearDocuments(self.predictor_, X)
+
+    def _explain(self, asked: Asked) -> list[LabelExplanation]:
+        """Exactly, by the paths of the labels."""
+        from longtail.systems.linear.explain import explain
+
+        return super()._explain(asked) if self.features_ is None else explain(self, self.features_, asked)
+
+    def _evidence(self, asked: Asked) -> list[Evidence]:
+        """Labels that pass on their scores, and label names."""
+        from longtail.systems.linear.explain import evidence
+
+        return evidence(self, asked)
 
     def _check_documents(self, documents: Documents) -> None:
         super()._check_documents(documents)

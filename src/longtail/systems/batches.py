@@ -1,0 +1,50 @@
+"""Documents to tag, checked and cut into batches, each with what is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from longtail.errors import UsageError
+from longtail.systems.revealed import RevealedLike, revealed_matrix, revealed_of
+from longtail.types import Dataset, Documents, DocumentsLike, Edges
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+    from longtail.systems.base import System
+
+BATCH_SIZE = 4096
+"""Documents that are tagged in one go: bounds memory, large enough to keep every core busy."""
+
+
+def batches(
+    system: System, documents: DocumentsLike, k: int, revealed: RevealedLike | None, edges: Edges | None
+) -> Iterator[tuple[Documents, csr_array | None, Edges | None]]:
+    """Checked documents in batches, each with its revealed labels and with all edges."""
+    system._check_fitted()
+    check_k(k)
+    if isinstance(documents, Dataset):
+        revealed = revealed_of(documents, system.labels_) if revealed is None else revealed
+        edges = documents.edges if edges is None else edges
+    documents = Documents.of(documents)
+    system._check_documents(documents)
+    known = None if revealed is None else revealed_matrix(revealed, len(documents), system.labels_)
+    for start in range(0, len(documents), BATCH_SIZE):
+        rows = slice(start, start + BATCH_SIZE)
+        some = documents if len(documents) <= BATCH_SIZE else documents[rows]
+        known_here = None if known is None else known[rows]
+        yield some, known_here if known_here is not None and known_here.nnz else None, edges
+
+
+def check_k(k: object) -> None:
+    """Refuse what is not a number of labels."""
+    if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
+        raise UsageError(f"k must be a whole number of at least 1, not {k!r}")
+
+
+def widest(pairs: csr_array | None) -> int:
+    """The most pairs of one document."""
+    return 0 if pairs is None else int(np.diff(pairs.indptr).max(initial=0))
