@@ -5,13 +5,14 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import queue
 import re
-import select
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,19 +34,24 @@ BODY = json.dumps({"documents": [{"text": "a text"}]}).encode()
 class Process:
     popen: subprocess.Popen[str]
     said: list[str] = field(default_factory=list)
+    lines: queue.Queue[str] = field(default_factory=queue.Queue)
+
+    def __post_init__(self) -> None:
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.popen.stderr is not None
+        for line in self.popen.stderr:
+            self.lines.put(line)
+        self.lines.put("")
 
     def wait_for(self, pattern: str) -> re.Match[str]:
-        """The first line of its log that has the pattern."""
-        assert self.popen.stderr is not None
-        end = time.monotonic() + 120
-        while time.monotonic() < end:
-            ready, _, _ = select.select([self.popen.stderr], [], [], 1)
-            line = self.popen.stderr.readline() if ready else ""
+        """The next line of its log that has the pattern."""
+        while line := self.lines.get(timeout=120):
             self.said.append(line)
             found = re.search(pattern, line)
             if found:
                 return found
-            assert line or self.popen.poll() is None, "".join(self.said)
         raise AssertionError("".join(self.said))
 
     def ask(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
@@ -77,7 +83,7 @@ def process(*arguments: object, **environment: str) -> Iterator[Process]:
         yield made
     finally:
         popen.kill()
-        popen.communicate()
+        popen.wait()
 
 
 def test_sigterm_answers_what_was_asked_refuses_what_is_new_and_ends_with_0(linear: Path):
