@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import queue
 import re
 import shutil
 import signal
@@ -18,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from queue import Queue
 from urllib.parse import urlsplit
 
 import pytest
@@ -33,22 +33,23 @@ BODY = json.dumps({"documents": [{"text": "a text"}]}).encode()
 @dataclass
 class Process:
     popen: subprocess.Popen[str]
+    url: str = ""
     said: list[str] = field(default_factory=list)
-    lines: queue.Queue[str] = field(default_factory=queue.Queue)
+    lines: Queue[str] = field(default_factory=Queue)
 
     def __post_init__(self) -> None:
-        threading.Thread(target=self._read, daemon=True).start()
+        threading.Thread(target=self._listen, daemon=True).start()
 
-    def _read(self) -> None:
+    def _listen(self) -> None:
         assert self.popen.stderr is not None
         for line in self.popen.stderr:
+            self.said.append(line)
             self.lines.put(line)
         self.lines.put("")
 
     def wait_for(self, pattern: str) -> re.Match[str]:
         """The next line of its log that has the pattern."""
         while line := self.lines.get(timeout=120):
-            self.said.append(line)
             found = re.search(pattern, line)
             if found:
                 return found
@@ -56,8 +57,6 @@ class Process:
 
     def ask(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
         return ask(self.url, method, path, body, headers)
-
-    url: str = ""
 
 
 @contextmanager
@@ -115,6 +114,25 @@ def test_sigterm_answers_what_was_asked_refuses_what_is_new_and_ends_with_0(line
         assert answer.status == 200
         assert len(json.loads(answer.read())["predictions"]) == 1
         assert server.popen.wait(60) == 0
+
+
+LOADING = """
+import os, signal
+from longtail.serving.server import end_at_once_on_signals
+
+class Swallows:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+end_at_once_on_signals()
+Swallows()  # an exception in __del__ goes nowhere, as in the callbacks of a compiler
+print("goes on")
+"""
+
+
+def test_sigterm_while_models_are_loaded_ends_the_process():
+    done = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_requests_that_do_not_end_are_cut_off_after_the_drain(linear: Path):
