@@ -150,6 +150,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--compared", type=int, default=200, help="corrections after which the others are tagged"
     )
+    parser.add_argument(
+        "--on", default="test", choices=["valid", "test"], help="the documents that are corrected"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of all systems"
@@ -157,7 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="a JSON file that keeps the results")
     options = parser.parse_args(arguments)
     data = read_folder(options.data)
-    train, valid, test = data["train"], data.get("valid"), data["test"]
+    train, valid, test = data["train"], data.get("valid"), data[options.on]
     if options.documents and options.documents < len(train):
         rows = np.random.default_rng(options.seed).choice(len(train), options.documents, replace=False)
         train = train.take(np.sort(rows))

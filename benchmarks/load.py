@@ -72,15 +72,17 @@ def load(
     clients: int,
     seconds: float,
     per_second: float | None = None,
+    done: Callable[[], bool] = lambda: False,
     watch: Callable[[float], None] | None = None,
 ) -> Seen:
     """Have so many clients send the requests in turn for so long.
 
     Args:
         per_second: a rate that all clients together do not exceed.
+        done: whether to end before the time is over.
         watch: is called about once per second with the seconds since the start.
     """
-    return asyncio.run(_load(port, requests, clients, seconds, per_second, watch))
+    return asyncio.run(_load(port, requests, clients, seconds, per_second, done, watch))
 
 
 async def _load(
@@ -89,6 +91,7 @@ async def _load(
     clients: int,
     seconds: float,
     per_second: float | None,
+    done: Callable[[], bool],
     watch: Callable[[float], None] | None,
 ) -> Seen:
     seen, start = Seen(), time.perf_counter()
@@ -104,7 +107,7 @@ async def _load(
     try:
         await asyncio.gather(
             *(
-                _client(port, requests[number::clients] or requests, end, pause, seen)
+                _client(port, requests[number::clients] or requests, end, pause, done, seen)
                 for number in range(clients)
             )
         )
@@ -114,10 +117,17 @@ async def _load(
     return seen
 
 
-async def _client(port: int, requests: Sequence[bytes], end: float, pause: float | None, seen: Seen) -> None:
+async def _client(
+    port: int,
+    requests: Sequence[bytes],
+    end: float,
+    pause: float | None,
+    done: Callable[[], bool],
+    seen: Seen,
+) -> None:
     connection: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
     number, due = 0, time.perf_counter()
-    while (now := time.perf_counter()) < end:
+    while (now := time.perf_counter()) < end and not done():
         if pause is not None:
             due += pause
             await asyncio.sleep(max(due - now, 0))

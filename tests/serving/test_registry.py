@@ -41,8 +41,12 @@ def test_names_are_given_or_those_of_folders(tmp_path):
 
 def test_the_version_is_that_of_the_content(linear, knn, folder):
     assert version_of(folder) == version_of(linear) != version_of(knn)
-    with pytest.raises(ModelError, match="cannot read"):
+    with pytest.raises(ModelError, match="is no model folder"):
         version_of(folder / "nothing")
+    with pytest.raises(ModelError, match=r"it has no manifest\.json"):
+        version_of(folder.parent)
+    with pytest.raises(ModelError, match="cannot read"):
+        version_of(folder / "config.json")
 
 
 def test_a_reload_takes_what_changed(folder, knn):

@@ -126,9 +126,9 @@ def command(
     if keys is None and not _is_local(bound.getsockname()[0]):
         session.say("warning: everybody who can reach this address can use the service: see --api-keys")
     session.written = True
-    session.say(f"serving at {server.url_of(bound)}")
+    app = create_app(service, api_keys=keys, admin_token=token)
     try:
-        server.run(create_app(service, api_keys=keys, admin_token=token), service, bound)
+        server.run(app, service, bound, lambda: session.say(f"serving at {server.url_of(bound)}"))
     finally:
         if store is not None:
             store.close()

@@ -45,6 +45,11 @@ class SortedTexts:
     def __len__(self) -> int:
         return len(self._starts) - 1
 
+    @property
+    def bytes(self) -> int:
+        """Memory in use."""
+        return len(self._block) + self._starts.nbytes
+
     def starting_with(self, text: str) -> tuple[int, int]:
         """The first and one past the last of those that begin with ``text``."""
         prefix = text.encode("utf-8", "surrogatepass")
@@ -104,6 +109,12 @@ class LabelSearch:
         pairs = np.unique(pairs)
         self._word_ranks = (pairs % n).astype(np.int32)
         self._word_starts = np.searchsorted(pairs // n, np.arange(len(spelt) + 1))
+
+    @property
+    def bytes(self) -> int:
+        """Memory in use, besides the labels themselves."""
+        arrays = (self._by_rank, self._name_ranks, self._word_ranks, self._word_starts)
+        return self._names_sorted.bytes + self._words.bytes + sum(array.nbytes for array in arrays)
 
     def _names(self, label: int) -> Iterable[str]:
         """What a label is found by: its text (its id where there is none) and its alternative names."""

@@ -88,6 +88,9 @@ def version_of(folder: Path) -> str:
     """The version of a model: the start of the sha256 of its manifest, which has the sha256 of every file."""
     try:
         return hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()[:VERSION_DIGITS]
+    except FileNotFoundError:
+        what = f"is not a model folder: it has no {MANIFEST}" if folder.is_dir() else "is no model folder"
+        raise ModelError(f"{folder} {what}") from None
     except OSError as error:
         raise ModelError(f"cannot read {folder / MANIFEST}: {error.strerror}") from None
 

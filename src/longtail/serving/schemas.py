@@ -10,15 +10,20 @@ MAX_ID = 1000
 """Characters of an id at most."""
 
 
-def without_nul(value: str) -> str:
-    """The text; a NUL in it is an error."""
+def sound(value: str) -> str:
+    """The text; a NUL or half a surrogate pair in it is an error."""
     if "\0" in value:
         raise ValueError("the character NUL is not allowed")
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise ValueError("half of a surrogate pair is not allowed") from None
     return value
 
 
-Text = Annotated[str, AfterValidator(without_nul)]
-Id = Annotated[str, Field(max_length=MAX_ID), AfterValidator(without_nul)]
+Text = Annotated[str, AfterValidator(sound)]
+Id = Annotated[str, Field(max_length=MAX_ID), AfterValidator(sound)]
 Labels = Annotated[list[Id], Field(max_length=1000)]
 Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]

@@ -47,7 +47,8 @@ def url_of(bound: socket.socket) -> str:
 class Server(uvicorn.Server):
     """uvicorn with signals of our own: SIGTERM and SIGINT drain and end with status 0, SIGHUP reloads."""
 
-    def __init__(self, app: ASGIApp, service: Service) -> None:
+    def __init__(self, app: ASGIApp, service: Service, listening: Callable[[], None] = lambda: None) -> None:
+        """``listening`` is called once connections are taken."""
         limits = service.limits
         super().__init__(
             uvicorn.Config(
@@ -63,13 +64,16 @@ class Server(uvicorn.Server):
             )
         )
         self.service = service
+        self._listening = listening
         self._loop: asyncio.AbstractEventLoop | None = None
         self._reloads: set[asyncio.Task[None]] = set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Remember the loop, for signals."""
+        """Remember the loop, for signals, and listen."""
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
+        if self.started:
+            self._listening()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -110,7 +114,7 @@ class Server(uvicorn.Server):
             log.error("the models stay as they are: %s", error)
 
 
-def run(app: ASGIApp, service: Service, bound: socket.socket) -> None:
+def run(app: ASGIApp, service: Service, bound: socket.socket, listening: Callable[[], None]) -> None:
     """Serve until SIGTERM or Ctrl-C."""
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
-    Server(app, service).run(sockets=[bound])
+    Server(app, service, listening).run(sockets=[bound])

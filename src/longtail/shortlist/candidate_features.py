@@ -60,6 +60,13 @@ class EncodedDocuments(ABC):
     def features(self, candidates: Candidates) -> np.ndarray:
         """The system's feature columns for any candidates, whoever proposed them: float32 [entries, names]."""
 
+    def later(self) -> Candidates | None:
+        """The labels of near documents that came after training, with their similarities (at most 1) as scores.
+
+        A re-ranker was fitted without such documents: it does not know what they are worth. None: there are none.
+        """
+        return None
+
     def readable_shortlist(self, size: int) -> Candidates:
         """The shortlist; a document that is not readable has none."""
         found = self.shortlist(size)

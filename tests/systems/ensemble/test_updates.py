@@ -12,7 +12,7 @@ from longtail.errors import UnsupportedError, UsageError
 from longtail.systems.ensemble.reranker import frequency_groups
 from longtail.systems.ensemble.system import Ensemble
 from longtail.systems.linear.system import LinearTree
-from longtail.types import Dataset
+from longtail.types import Dataset, Document
 from tests.planted import Parts
 from tests.systems.ensemble.worlds import ECLARE, GALAXC, LINEAR, same
 
@@ -168,3 +168,19 @@ def test_members_without_documents_refuse_them(parts: Parts) -> None:
     with pytest.raises(UsageError, match="the model has no document 'nobody'"):
         knn.remove_documents(["document-3", "nobody"])
     assert knn.facts_.documents == len(parts.train)
+
+
+def test_a_document_that_came_after_training_counts_for_texts_like_it(parts: Parts, tmp_path: Path) -> None:
+    ensemble = fitted(parts, "linear,knn")
+    text, other = (f"{parts.train.labels.texts[n]} {parts.train.labels.texts[n + 1]}" for n in (3, 20))
+    wrong = [label for label, _ in ensemble.predict([text], k=40)[0]][-1]
+    before = ensemble.predict([other])
+    ensemble.add_documents(Dataset.from_texts([Document("later", text=text)], [[wrong]]))
+    best, score = ensemble.predict([text], k=1)[0][0]
+    assert best == wrong
+    assert score > 0.5
+    assert same(ensemble.predict([other]), before)
+    again = reloaded(ensemble, tmp_path / "model")
+    assert same(again.predict([text]), ensemble.predict([text]))
+    again.remove_documents(["later"])
+    assert again.predict([text], k=1)[0][0][0] != wrong

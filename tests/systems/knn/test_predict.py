@@ -23,8 +23,15 @@ FOUND = (
 READABLE = np.array([True, True, False])
 
 
-def encoded(power: float = 2.0) -> KnnDocuments:
-    return KnnDocuments(FOUND, Y, power, READABLE)
+ROWS = csr_array(np.array([[1, 0, 0], [0.6, 0.8, 0], [0, 1, 0], [0, 0, 1]], np.float32))
+
+
+def training(ids: list[str], trained: int | None = None) -> TrainingDocuments:
+    return TrainingDocuments(ids, Y, TermNeighbours.of(ROWS), trained)
+
+
+def encoded(power: float = 2.0, trained: int | None = None) -> KnnDocuments:
+    return KnnDocuments(FOUND, training(list("abcd"), trained), power, READABLE)
 
 
 def test_scores_are_shares_of_the_weights() -> None:
@@ -53,13 +60,17 @@ def test_a_document_that_is_not_readable_has_no_answer() -> None:
     assert (encoded().top_k(2).indices[2] == -1).all()
 
 
+def test_labels_of_documents_that_came_after_training() -> None:
+    assert encoded().later() is None
+    later = encoded(trained=1).later()
+    assert later is not None
+    assert np.allclose(later.to_csr(3).toarray(), [[0.8, 0.8, 0], [0, 0.5, 0], [0, 0, 0]])
+    last = encoded(trained=3).later()
+    assert last is not None
+    assert last.to_csr(3).nnz == 0
+
+
 # --- training documents -----------------------------------------------------------------------------------
-
-ROWS = csr_array(np.array([[1, 0, 0], [0.6, 0.8, 0], [0, 1, 0], [0, 0, 1]], np.float32))
-
-
-def training(ids: list[str]) -> TrainingDocuments:
-    return TrainingDocuments(ids, Y, TermNeighbours.of(ROWS))
 
 
 def test_a_document_is_not_its_own_neighbour() -> None:
@@ -130,3 +141,10 @@ def test_labels_that_do_not_fit_are_refused(
     write_arrays(tmp_path / "labels", {**arrays, name: change(arrays[name])})
     with pytest.raises(ModelIntegrityError, match="labels: "):
         Assignments.load(tmp_path / "labels", documents=4, labels=3)
+
+
+def test_which_documents_came_after_training_is_known_after_changes() -> None:
+    grown = training(list("abcd")).added(["e", "f"], Y[[0, 1]], ROWS[[0, 1]])
+    assert grown.trained == 4
+    smaller, _ = grown.without(["a", "e"])
+    assert (smaller.ids, smaller.trained) == (["b", "c", "d", "f"], 3)

@@ -57,6 +57,10 @@ class WithoutNewLabels(EncodedDocuments):
         """That of the member."""
         return self.encoded.shortlist(size)
 
+    def later(self) -> Candidates | None:
+        """Those of the member."""
+        return self.encoded.later()
+
     def features(self, candidates: Candidates) -> np.ndarray:
         """The columns of the member."""
         known = candidates.ids < self.n_labels

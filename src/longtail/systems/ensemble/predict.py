@@ -15,6 +15,12 @@ from longtail.systems.ensemble.features import Gathered
 from longtail.systems.ensemble.popularity import PopularityFallback
 from longtail.systems.ensemble.reranker import Reranker
 
+LATER_POWER = np.float32(4)
+"""A label of a document that came after training has at least the probability cosine to this power.
+
+Most members do not know the document, so the re-ranker would hardly give it a chance.
+"""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rerankers:
@@ -79,8 +85,16 @@ class Encoded(EncodedDocuments):
     def _reranked(self, candidates: Candidates) -> Candidates:
         features = self.gathered.features(candidates)
         found = self.rerankers.only(candidates, features, self.group)
-        if self.rerankers.warm is None or self.revealed is None:
-            return found
-        warm = self.rerankers.warm(candidates, features, self.group)
-        knows = np.repeat(np.diff(self.revealed.indptr) > 0, candidates.counts)
-        return found.with_scores(np.where(knows, warm.scores, found.scores))
+        if self.rerankers.warm is not None and self.revealed is not None:
+            warm = self.rerankers.warm(candidates, features, self.group)
+            knows = np.repeat(np.diff(self.revealed.indptr) > 0, candidates.counts)
+            found = found.with_scores(np.where(knows, warm.scores, found.scores))
+        for later in self._later:
+            near = candidates.scores_in(later, 0.0)
+            found = found.with_scores(np.maximum(found.scores, near**LATER_POWER))
+        return found
+
+    @cached_property
+    def _later(self) -> list[Candidates]:
+        """The labels of near documents that came after training, of each member that takes such documents."""
+        return [later for documents in self.gathered.encoded if (later := documents.later()) is not None]

@@ -86,10 +86,16 @@ def encoder_vectors(encoder: TextEncoder, store: FeatureStore, fields: tuple[str
 
 
 class TrainingDocuments:
-    """The documents that answers come from: ids, labels, and an index of their rows. Never changed."""
+    """The documents that answers come from: ids, labels, and an index of their rows. Never changed.
 
-    def __init__(self, ids: list[str], Y: csr_array, neighbours: Neighbours) -> None:
+    The first ``trained`` ones are those of training; the others came later.
+    """
+
+    def __init__(
+        self, ids: list[str], Y: csr_array, neighbours: Neighbours, trained: int | None = None
+    ) -> None:
         self.ids, self.neighbours = ids, neighbours
+        self.trained = len(ids) if trained is None else trained
         self.Y = Assignments.of(Y).matrix(Y.shape[1])
 
     @cached_property
@@ -122,7 +128,8 @@ class TrainingDocuments:
             )
         wide = csr_array((self.Y.data, self.Y.indices, self.Y.indptr), shape=(len(self.ids), Y.shape[1]))
         joined = csr_array(vstack([wide, Y], format="csr"))
-        return TrainingDocuments([*self.ids, *ids], joined, self.neighbours.added(labelled(rows, Y)))
+        neighbours = self.neighbours.added(labelled(rows, Y))
+        return TrainingDocuments([*self.ids, *ids], joined, neighbours, self.trained)
 
     def without(self, ids: Sequence[str]) -> tuple[TrainingDocuments, csr_array]:
         """The same without these documents, and the labels that those had."""
@@ -136,7 +143,8 @@ class TrainingDocuments:
             raise UsageError("a model needs at least one document: these are all it has")
         kept = np.flatnonzero(~gone)
         names = [self.ids[row] for row in kept]
-        return TrainingDocuments(names, self.Y[kept], self.neighbours.kept(kept)), self.Y[gone]
+        trained = int(np.count_nonzero(kept < self.trained))
+        return TrainingDocuments(names, self.Y[kept], self.neighbours.kept(kept), trained), self.Y[gone]
 
 
 class KnnDocuments(EncodedDocuments):
@@ -144,11 +152,13 @@ class KnnDocuments(EncodedDocuments):
 
     Args:
         found: row numbers and cosines [n, k] of the neighbours.
-        Y: the labels of the training documents.
+        training: the training documents.
     """
 
-    def __init__(self, found: Found, Y: csr_array, power: float, readable: np.ndarray) -> None:
+    def __init__(self, found: Found, training: TrainingDocuments, power: float, readable: np.ndarray) -> None:
         rows, cosines = found
+        Y = training.Y
+        self.training = training
         near = (rows >= 0) & (cosines > 0)
         self.Y, self.readable = Y, readable
         self.rows, self.cosines = np.where(near, rows, -1), np.where(near, cosines, np.float32(0))
@@ -164,6 +174,13 @@ class KnnDocuments(EncodedDocuments):
     @cached_property
     def _nearest(self) -> Candidates:
         return first_votes(self.rows, self.cosines, self.Y)
+
+    def later(self) -> Candidates | None:
+        """The labels of neighbours that came after training, with the cosine of the nearest."""
+        trained = self.training.trained
+        if trained == len(self.training.ids):
+            return None
+        return first_votes(np.where(self.rows < trained, -1, self.rows), self.cosines, self.Y)
 
     def shortlist(self, size: int) -> Candidates:
         """The labels of the neighbours."""

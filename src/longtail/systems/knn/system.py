@@ -71,7 +71,7 @@ class Knn(System):
             (rows != 0).any(axis=1) if isinstance(rows, np.ndarray) else np.diff(rows.indptr) > 0
         )
         found = self.training_.nearest(rows, documents.ids, self.config.neighbours)
-        return KnnDocuments(found, self.training_.Y, self.config.power, readable)
+        return KnnDocuments(found, self.training_, self.config.power, readable)
 
     def _explain(self, asked: Asked) -> list[LabelExplanation]:
         """By the terms that the text shares with its neighbours."""
@@ -117,7 +117,8 @@ class Knn(System):
     def _save_parts(self, folder: Path, features: FeatureWriter) -> None:
         made = self.representation_
         name = None if made.features is None else features.save(made.features)
-        write_json(folder / DESCRIPTION, {"features": name, "width": made.width})
+        described = {"features": name, "width": made.width, "trained": self.training_.trained}
+        write_json(folder / DESCRIPTION, described)
         if made.encoder is not None:
             made.encoder.save(folder / ENCODER)
         write_json(folder / IDS_FILE, self.training_.ids)
@@ -137,7 +138,13 @@ class Knn(System):
         ids = _read_ids(folder.path(IDS_FILE), self.facts_.documents)
         sizes = {"documents": len(ids), "labels": len(self.labels_)}
         labels = Assignments.load(folder.path(LABELS_FILE), **sizes).matrix(len(self.labels_))
-        self.training_ = TrainingDocuments(ids, labels, self._load_neighbours(folder, len(ids), width))
+        trained = int(found.get("trained", len(ids)))
+        if not 0 <= trained <= len(ids):
+            raise ModelIntegrityError(
+                f"{folder.root}: {DESCRIPTION} has more training documents than there are"
+            )
+        neighbours = self._load_neighbours(folder, len(ids), width)
+        self.training_ = TrainingDocuments(ids, labels, neighbours, trained)
 
     def _load_neighbours(self, folder: VerifiedFolder, n: int, width: int) -> Neighbours:
         if self.config.vectors == "tfidf":

@@ -1,0 +1,307 @@
+"""The web service under load, on this machine only: python -m benchmarks.serving --data DIR --fields title.
+
+Parts (``--parts``): ``load`` measures throughput and latency at several numbers of clients, for longtail's models
+and for Annif with omikuji on the same texts, one after the other; ``reload`` exchanges the model again and again
+under load; ``soak`` keeps the service at 80 % of its throughput and watches its memory; ``labels`` searches among
+many labels. A request has one document; answers have ten labels. On a busy machine, requests per second of the
+server's processor time say more than those per second.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+import numpy as np
+
+import longtail
+from benchmarks import annif_server
+from benchmarks.load import get, load, post
+from benchmarks.machine import code, machine
+from benchmarks.run import ROOT, WORK
+from benchmarks.server_process import Server
+from benchmarks.server_process import longtail as longtail_server
+from longtail import threads
+from longtail.data import read_folder
+from longtail.systems import create
+from longtail.systems.base import System
+from longtail.types import Dataset, LabelSet
+
+PARTS = ("load", "reload", "soak", "labels")
+K = 10
+WARM_UP = 2.0
+"""Seconds of load before it counts."""
+SOAK_CLIENTS = 8
+SOAK_SHARE = 0.8
+TOKEN = "the token of the benchmark"
+
+
+def predict_requests(model: str, texts: Sequence[str]) -> list[bytes]:
+    """Requests to longtail, one per text."""
+    return [
+        post(f"/v1/models/{model}/predict", json.dumps({"documents": [{"text": text}], "k": K}).encode())
+        for text in texts
+    ]
+
+
+def suggest_requests(project: str, texts: Sequence[str]) -> list[bytes]:
+    """Requests to Annif, one per text."""
+    form = "application/x-www-form-urlencoded"
+    return [
+        post(f"/v1/projects/{project}/suggest", f"text={quote_plus(text)}&limit={K}".encode(), form)
+        for text in texts
+    ]
+
+
+def model_folders(options: argparse.Namespace, parts: dict[str, Dataset]) -> dict[str, Path]:
+    """The given models, and those that are missing, trained."""
+    folders = {name: Path(path) for name, _, path in (given.partition("=") for given in options.model)}
+    for name in options.systems.split(","):
+        folder = options.work / "serving" / name
+        if name in folders:
+            continue
+        folders[name] = folder
+        if not folder.exists():
+            print(f"{name}: training", flush=True)
+            system = create(name, {"fields": options.fields.split(",")})
+            system.fit(parts["train"], valid=parts.get("valid")).save(folder)
+    return folders
+
+
+def under_load(server: Server, requests: Sequence[bytes], options: argparse.Namespace) -> dict[str, Any]:
+    """Throughput and latency at each number of clients."""
+    load(server.port, requests, clients=2, seconds=WARM_UP)
+    found = {}
+    for clients in options.clients:
+        before = server.cpu_seconds
+        seen = load(server.port, requests, clients=clients, seconds=options.seconds)
+        used = server.cpu_seconds - before
+        found[str(clients)] = {**seen.summary(), "per CPU second": len(seen.seconds) / max(used, 0.01)}
+        print(f"  {clients} clients: {_shown(found[str(clients)])}", flush=True)
+    return found
+
+
+def measure_load(
+    options: argparse.Namespace, folders: dict[str, Path], data: dict[str, Dataset], texts: list[str]
+) -> dict[str, Any]:
+    """All models of longtail and Annif, each in a server of its own."""
+    found: dict[str, Any] = {}
+    for name, folder in folders.items():
+        print(f"longtail {name}", flush=True)
+        with longtail_server([f"{name}={folder}"], options.work / "serving" / f"{name}.log", "-q") as server:
+            found[name] = {"clients": under_load(server, predict_requests(name, texts), options)}
+            found[name]["megabytes"] = server.megabytes
+    if options.annif:
+        print("annif with omikuji", flush=True)
+        train, folder = data["train"], options.work / "serving" / "annif"
+        folder.mkdir(parents=True, exist_ok=True)
+        rows = train.documents.joined(options.fields.split(","))
+        programs = annif_server.prepare(train, rows, folder, options.work / "venvs", threads.available())
+        with annif_server.server(programs, folder, options.workers) as server:
+            requests = suggest_requests(annif_server.PROJECT, texts)
+            found["annif"] = {
+                "clients": under_load(server, requests, options),
+                "megabytes": server.megabytes,
+                "workers": options.workers,
+                "versions": annif_server.versions(programs),
+            }
+        for name in folders:
+            found[name]["times annif"] = {
+                clients: {
+                    rate: found[name]["clients"][clients][rate] / seen[rate]
+                    for rate in ("per second", "per CPU second")
+                }
+                for clients, seen in found["annif"]["clients"].items()
+            }
+    return found
+
+
+def measure_reload(options: argparse.Namespace, folder: Path, texts: list[str]) -> dict[str, Any]:
+    """Exchange two versions of a model under load; a reload counts when the version has changed."""
+    work = options.work / "serving" / "reload"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    model = longtail.load(folder)
+    for version in (0, 1):
+        _marked(model, version).save(work / str(version))
+    link = work / "current"
+    link.symlink_to("0")
+    seconds: list[float] = []
+    statuses: list[int] = []
+    ended = threading.Event()
+
+    def reload_often(server: Server) -> None:
+        for number in range(options.reloads):
+            (work / "next").symlink_to(str((number + 1) % 2))
+            os.replace(work / "next", link)
+            start = time.perf_counter()
+            statuses.append(server.status("POST", "/admin/reload", {"Authorization": f"Bearer {TOKEN}"}))
+            seconds.append(time.perf_counter() - start)
+        ended.set()
+
+    token = work / "token"
+    token.write_text(TOKEN)
+    log = options.work / "serving" / "reload.log"
+    with longtail_server([f"model={link}"], log, "--admin-token-file", str(token)) as server:
+        thread = threading.Thread(target=reload_often, args=(server,))
+        thread.start()
+        requests = predict_requests("model", texts)
+        seen = load(server.port, requests, clients=options.reload_clients, seconds=3600, done=ended.is_set)
+        thread.join()
+        megabytes = server.megabytes
+    changed = log.read_text(encoding="utf-8").count("models reloaded")
+    found = {
+        "reloads": options.reloads,
+        "changed": changed,
+        "statuses": sorted(set(statuses)),
+        "reload p50 s": float(np.median(seconds)),
+        "reload max s": max(seconds),
+        "failed requests": seen.failed,
+        "megabytes": megabytes,
+        **seen.summary(),
+    }
+    print(
+        f"reload: {changed} of {options.reloads}, failed requests: {seen.failed}; {_shown(found)}", flush=True
+    )
+    return found
+
+
+def measure_soak(options: argparse.Namespace, folder: Path, texts: list[str]) -> dict[str, Any]:
+    """Keep a service at 80 % of its throughput; its memory every ten seconds."""
+    memory: list[tuple[float, float]] = []
+    with longtail_server([f"model={folder}"], options.work / "serving" / "soak.log", "-q") as server:
+        requests = predict_requests("model", texts)
+        load(server.port, requests, clients=2, seconds=WARM_UP)
+        most = load(server.port, requests, clients=SOAK_CLIENTS, seconds=options.seconds)
+        rate = SOAK_SHARE * len(most.seconds) / most.elapsed
+
+        def watch(elapsed: float) -> None:
+            if not memory or elapsed - memory[-1][0] >= 10:
+                memory.append((round(elapsed, 1), round(server.megabytes, 1)))
+
+        seen = load(
+            server.port,
+            requests,
+            clients=SOAK_CLIENTS,
+            seconds=60 * options.soak_minutes,
+            per_second=rate,
+            watch=watch,
+        )
+    half = np.array(memory[len(memory) // 2 :])
+    slope = float(np.polyfit(half[:, 0], half[:, 1], 1)[0]) if len(half) > 2 else 0.0
+    found = {
+        "minutes": options.soak_minutes,
+        "rate per second": rate,
+        "megabytes": memory,
+        "megabytes per hour in the second half": slope * 3600,
+        "failed requests": seen.failed,
+        **seen.summary(),
+    }
+    print(f"soak: {memory[0][1]} to {memory[-1][1]} MB, failed: {seen.failed}; {_shown(found)}", flush=True)
+    return found
+
+
+def measure_labels(options: argparse.Namespace) -> dict[str, Any]:
+    """Type-ahead over HTTP in a model with many labels, one client."""
+    from benchmarks.label_search import label_texts, queries
+
+    rng = np.random.default_rng(options.seed)
+    texts = label_texts(options.labels, rng)
+    folder = options.work / "serving" / f"labels-{options.labels}"
+    if not folder.exists():
+        print("labels: making the model", flush=True)
+        ids = [f"L{number}" for number in range(options.labels)]
+        create("lexical").fit(Dataset.from_labels(LabelSet(ids, texts))).save(folder)
+    found: dict[str, Any] = {"labels": options.labels}
+    with longtail_server([f"many={folder}"], options.work / "serving" / "labels.log", "-q") as server:
+        for kind, asked in queries(texts, 300, rng).items():
+            requests = [get(f"/v1/models/many/labels?q={quote(query)}") for query in asked]
+            load(server.port, requests, clients=1, seconds=0.5)
+            found[kind] = load(server.port, requests, clients=1, seconds=3).summary()
+            print(f"labels, {kind}: {_shown(found[kind])}", flush=True)
+        found["server megabytes"] = server.megabytes
+    return found
+
+
+def _marked(model: System, version: int) -> System:
+    """The same model under another version."""
+    mark = hashlib.sha256(f"{model.facts_.fingerprint} {version}".encode()).hexdigest()
+    model.facts_ = replace(model.facts_, fingerprint=mark)
+    return model
+
+
+def _shown(found: dict[str, Any]) -> str:
+    per_cpu = f" ({found['per CPU second']:.1f} per CPU second)" if "per CPU second" in found else ""
+    return (
+        f"{found['per second']:.1f} per second{per_cpu}, p50 {found['p50 ms']:.1f} ms, "
+        f"p99 {found['p99 ms']:.1f} ms, statuses {found['statuses']}, errors {found['errors']}"
+    )
+
+
+def arguments_of(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.serving", description=__doc__)
+    parser.add_argument("--data", required=True, help="a folder with train, test and perhaps valid")
+    parser.add_argument("--fields", default="title,text", help="title, text or title,text")
+    parser.add_argument("--systems", default="linear,ensemble", help="trained where no --model has the name")
+    parser.add_argument("--model", action="append", default=[], metavar="NAME=DIR", help="a trained model")
+    parser.add_argument("--parts", type=lambda text: text.split(","), default=["load"], help=",".join(PARTS))
+    parser.add_argument("--annif", action="store_true", help="also measure Annif with omikuji")
+    parser.add_argument("--workers", type=int, default=threads.available(), help="processes of Annif")
+    parser.add_argument("--clients", type=lambda t: [int(n) for n in t.split(",")], default=[1, 8, 64])
+    parser.add_argument("--seconds", type=float, default=15, help="of each load")
+    parser.add_argument("--texts", type=int, default=2000, help="test documents that are sent in turn")
+    parser.add_argument("--reloads", type=int, default=100)
+    parser.add_argument("--reload-clients", type=int, default=8)
+    parser.add_argument("--soak-minutes", type=float, default=30)
+    parser.add_argument("--labels", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--work", type=Path, default=WORK, help="folder for environments, models and logs")
+    parser.add_argument(
+        "--out", type=Path, help="the JSON file; parts that were not measured stay as they are"
+    )
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure the parts, print them and write the JSON file."""
+    options = arguments_of(arguments)
+    (options.work / "serving").mkdir(parents=True, exist_ok=True)
+    data = read_folder(options.data)
+    fields = options.fields.split(",")
+    texts = [text for text in data["test"].documents.joined(fields) if text.strip()][: options.texts]
+    folders = model_folders(options, data)
+    first = next(iter(folders.values()))
+    measures: dict[str, Callable[[], dict[str, Any]]] = {
+        "load": lambda: measure_load(options, folders, data, texts),
+        "reload": lambda: measure_reload(options, first, texts),
+        "soak": lambda: measure_soak(options, first, texts),
+        "labels": lambda: measure_labels(options),
+    }
+    results = json.loads(options.out.read_text()) if options.out and options.out.exists() else {}
+    for part in options.parts:
+        about = {
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
+            "machine": machine(),
+            "code": code(ROOT),
+            "data": Path(options.data).name,
+            "fields": fields,
+            "seconds": options.seconds,
+            "texts": len(texts),
+        }
+        results[part] = {"about": about, **measures[part]()}
+        if options.out:
+            options.out.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
