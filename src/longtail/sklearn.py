@@ -22,6 +22,7 @@ from longtail.sklearn_input import (
     not_fitted,
     value_errors,
 )
+from longtail.systems.label_choice import LabelChoice
 from longtail.types import Dataset, Documents, TopK, label_matrix
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ FEWEST_HELD_OUT = 5
 
 DEFAULT_THRESHOLD = 0.5
 
+_OWN = ("system", "k", "threshold", "precision")
+"""Parameters that are not settings of the system."""
+
 
 class LongtailClassifier:
     """A multi-label classifier for very many labels.
@@ -42,12 +46,15 @@ class LongtailClassifier:
     Args:
         system: the name of a system (see ``longtail info``); ``auto`` chooses one by the data.
         k: labels per document at most.
-        threshold: labels of a lower score are not predicted. ``"auto"`` chooses it: a part of the documents is held
-            out, a system is trained on the others, and the threshold of the highest micro F1 is taken; then the
-            system is trained on all documents. A number saves that second training; None keeps the k best labels.
+        threshold: labels of a lower score are not predicted; None keeps the k best labels. ``"auto"`` predicts as
+            many labels per document as have the highest expected F1. With fewer than 1,000 documents there are no
+            probabilities: then a part of the documents is held out, a system is trained on the others, and the
+            threshold of the highest micro F1 is taken.
+        precision: in place of a threshold, this share of the predicted labels is right (see ``System.predict``).
         settings: the system's settings; ``table__key`` is the setting ``key`` of the table ``table``.
 
-    ``system_`` is the trained system, ``classes_`` the label of each column of y, ``threshold_`` the threshold.
+    ``system_`` is the trained system, ``classes_`` the label of each column of y, ``threshold_`` the threshold
+    (None where labels are not chosen by one).
     """
 
     def __init__(
@@ -56,21 +63,23 @@ class LongtailClassifier:
         *,
         k: int = 5,
         threshold: float | str | None = "auto",
+        precision: float | None = None,
         **settings: Any,
     ) -> None:
         self.system = system
         self.k = k
         self.threshold = threshold
+        self.precision = precision
         self.settings = settings
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters as the constructor takes them."""
-        return {"system": self.system, "k": self.k, "threshold": self.threshold, **self.settings}
+        return {name: getattr(self, name) for name in _OWN} | self.settings
 
     def set_params(self, **parameters: Any) -> Self:
         """Change parameters; a name that is none of the constructor's own is a setting of the system."""
         for name, value in parameters.items():
-            if name in ("system", "k", "threshold"):
+            if name in _OWN:
                 setattr(self, name, value)
             else:
                 self.settings[name] = value
@@ -86,6 +95,9 @@ class LongtailClassifier:
         _check_k(self.k)
         _check_threshold(self.threshold)
         with value_errors():
+            LabelChoice(precision=self.precision)
+            if self.precision is not None and self.threshold not in ("auto", None):
+                raise InputError("threshold and precision exclude each other: give one of them")
             documents = documents_of(X)
             labels, matrix = labels_of(y)
             if matrix.shape[0] != len(documents):
@@ -100,9 +112,15 @@ class LongtailClassifier:
         return self
 
     def _learn(self, data: Dataset) -> None:
-        given = self.threshold
-        self.threshold_ = self._chosen_threshold(data) if isinstance(given, str) else given
         self.system_ = self._untrained(data).fit(data)
+        given = None if self.precision is not None else self.threshold
+        self._max_f1 = given == "auto" and self.system_.calibrated_
+        if given == "auto":
+            given = None if self._max_f1 else self._chosen_threshold(data)
+        self.threshold_ = given
+        if self.precision is not None:
+            # A precision that cannot be had is an error here, not in ``predict``.
+            LabelChoice(precision=self.precision).check(self.system_)
 
     def _chosen_threshold(self, data: Dataset) -> float:
         """The best threshold for documents that a system was not trained on."""
@@ -127,13 +145,16 @@ class LongtailClassifier:
 
     def predict(self, X: Any) -> csr_array:
         """Documents x labels, 1 where the label is predicted."""
-        best = self._best(X)
-        answer = (best if self.threshold_ is None else best.above(self.threshold_)).to_csr(len(self.classes_))
+        chosen = {"threshold": self.threshold_, "precision": self.precision, "max_f1": self._max_f1}
+        answer = self._best(X, **chosen).to_csr(len(self.classes_))
         answer.data[:] = 1
         return answer
 
     def predict_proba(self, X: Any) -> csr_array:
-        """Documents x labels with the scores of the k best labels, whatever the threshold; others are 0."""
+        """Documents x labels with the probabilities of the k best labels, whatever the threshold; others are 0.
+
+        With fewer than 1,000 documents to train on, they are the scores of the system.
+        """
         return self._best(X).to_csr(len(self.classes_))
 
     def score(self, X: Any, y: Any) -> float:
@@ -148,13 +169,13 @@ class LongtailClassifier:
             truth = label_matrix(rows, labels)
         return ndcg(best.indices, truth, self.k)
 
-    def _best(self, X: Any) -> TopK:
+    def _best(self, X: Any, **chosen: Any) -> TopK:
         if not hasattr(self, "system_"):
             raise not_fitted(type(self).__name__)
         with value_errors():
             documents = documents_of(X)
             self._check_width(documents)
-            return self.system_.predict(documents, k=self.k)
+            return self.system_.predict(documents, k=self.k, **chosen)
 
     def _check_width(self, documents: Documents) -> None:
         width = None if documents.features is None else documents.features.shape[1]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from longtail.errors import UsageError
-from longtail.evaluation import evaluate
+from longtail.evaluation import Report, evaluate
 from longtail.evaluation.evaluate import frequency_curve
 from longtail.metrics import propensity, topk
 from longtail.types import TopK
@@ -120,10 +120,39 @@ def test_calibration_and_f1_only_for_probabilities():
     assert report.calibration is not None
     assert sum(p["count"] for p in report.calibration["points"]) == (predictions.indices[:, :5] >= 0).sum()
     assert "micro F1" in report.other
+    assert report.chosen["by"] == "threshold 0.5"
+    assert "before" not in report.calibration
     raw = TopK(predictions.indices, predictions.scores * 10 - 3)
     report = evaluate(raw, data, train_counts=counts, n_train=900)
     assert report.calibration is None
     assert set(report.other) == {"coverage@1", "coverage@3", "coverage@5"}
+    assert report.chosen == {}
+
+
+def test_calibration_before_and_after_and_chosen_labels():
+    predictions, data, counts = zipf_case()
+    half = (predictions.scores / 2).astype(np.float32)
+    report = evaluate(
+        predictions,
+        data,
+        train_counts=counts,
+        n_train=900,
+        own_scores=half,
+        choose=lambda best: best.first(1),
+        chosen_by="the best label",
+    )
+    alone = evaluate(TopK(predictions.indices, half), data, train_counts=counts, n_train=900)
+    assert report.calibration is not None
+    assert report.calibration["before"] == alone.calibration
+    assert report.calibration["every"]["k"] == predictions.k
+    assert report.chosen == {"by": "the best label", "labels_per_document": 1}
+    assert report.other["precision"] == pytest.approx(report.metrics["P@1"]["value"])
+    assert Report.from_json(report.to_json()).chosen == report.chosen
+    no_probabilities = evaluate(
+        predictions, data, train_counts=counts, n_train=900, own_scores=predictions.scores * 10
+    )
+    assert no_probabilities.calibration is not None
+    assert no_probabilities.calibration["before"] is None
 
 
 def test_meta_says_what_was_measured():

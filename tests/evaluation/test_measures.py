@@ -7,10 +7,12 @@ from longtail.evaluation.measures import (
     Case,
     bin_table,
     calibration,
+    calibration_of_bins,
+    coverages,
     equal_volume_bins,
     frequency_bins,
     metrics,
-    other_metrics,
+    of_chosen,
     precision_parts,
 )
 from tests.evaluation.cases import pairs, ranking
@@ -98,12 +100,14 @@ def test_every_metric_is_a_percentage_with_an_interval(rows, seed):
 
 def test_coverage_and_f1():
     found = case([[0, 1], [0, 2]], [[0, 3], [2]])
-    assert other_metrics(found, [1, 2], None) == pytest.approx({"coverage@1": 100 / 3, "coverage@2": 200 / 3})
-    with_f1 = other_metrics(found, [1], 0.5)
-    # The scores are 0.95 and 0.05: label 0 is chosen for both documents, and right for the first.
-    assert with_f1 == pytest.approx(
+    assert coverages(found, [1, 2]) == pytest.approx({"coverage@1": 100 / 3, "coverage@2": 200 / 3})
+    # Label 0 is chosen for both documents, and right for the first.
+    metrics_of_chosen, per_document = of_chosen(found.labels[:, :1], found.truth)
+    assert per_document == 1
+    assert metrics_of_chosen == pytest.approx(
         {
-            "coverage@1": 100 / 3,
+            "precision": 50,
+            "recall": 100 / 3,
             "micro F1": 100 * 2 / (2 + 3),
             "macro F1": 100 * (2 / 3) / 3,
             "sample F1": 100 * (2 / 3) / 2,
@@ -155,6 +159,10 @@ def test_calibration_of_the_first_k():
     ]
     assert [p["score"] for p in whole["points"]] == pytest.approx([0.05, 0.95])
     assert whole["ece"] == pytest.approx(100 * (0.95 + 0.45) / 2)
+    by_bin = calibration_of_bins(found, 2, frequency_bins(np.array([200, 3, 3, 0, 0, 7])))
+    assert [row["name"] for row in by_bin] == ["0", "1–5", "6–20", "21–100", ">100"]
+    assert [row["count"] for row in by_bin] == [0, 2, 0, 0, 2]
+    assert [row["ece"] for row in by_bin] == pytest.approx([0, 95, 0, 0, 45])
     first = calibration(found, 1)
     assert [p["count"] for p in first["points"]] == [2]
     assert first["ece"] == pytest.approx(45)

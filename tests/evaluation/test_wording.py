@@ -2,7 +2,15 @@ from dataclasses import replace
 
 import pytest
 
-from longtail.evaluation.wording import RARE_NOTE, cost_sentence, counts_sentence, families, other_sentence
+from longtail.evaluation.wording import (
+    RARE_NOTE,
+    calibration_sentence,
+    chosen_sentence,
+    cost_sentence,
+    counts_sentence,
+    families,
+    other_sentence,
+)
 from tests.evaluation.cases import zipf_report
 
 COUNTS = {
@@ -68,11 +76,43 @@ def test_counts_in_words(changes, sentence):
         ({}, None, ""),
         ({"coverage@1": 12.345678}, None, "coverage@1 12.35."),
         ({"coverage@1": 1, "micro F1": 2}, None, "coverage@1 1.00, micro F1 2.00."),
-        ({"coverage@1": 1}, {"ece": 3.0}, "coverage@1 1.00, expected calibration error 3.00."),
     ],
 )
 def test_other_metrics_in_one_line(other, calibrated, sentence):
     assert other_sentence(replace(zipf_report(), other=other, calibration=calibrated)) == sentence
+
+
+ERRORS = {"k": 5, "ece": 3.0, "every": {"k": 50, "ece": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("calibrated", "sentence"),
+    [
+        (None, ""),
+        # Reports of earlier versions.
+        ({"k": 5, "ece": 3.0}, "Expected calibration error 3.00."),
+        (ERRORS, "Expected calibration error 3.00 (first 5), 1.00 (first 50)."),
+        (
+            {**ERRORS, "before": {**ERRORS, "ece": 9.0}},
+            "Expected calibration error 3.00 (first 5), 1.00 (first 50); before calibration 9.00 (first 5), "
+            "1.00 (first 50).",
+        ),
+        (
+            {**ERRORS, "before": None},
+            "Expected calibration error 3.00 (first 5), 1.00 (first 50); before calibration scores were no "
+            "probabilities.",
+        ),
+    ],
+)
+def test_calibration_in_words(calibrated, sentence):
+    assert calibration_sentence(replace(zipf_report(), calibration=calibrated)) == sentence
+
+
+def test_how_labels_were_chosen():
+    chosen = {"by": "precision 0.9", "labels_per_document": 1.234}
+    sentence = "Precision, recall and F1 are of the labels chosen by precision 0.9: 1.23 per document."
+    assert chosen_sentence(replace(zipf_report(), chosen=chosen)) == sentence
+    assert chosen_sentence(replace(zipf_report(), chosen={})) == ""
 
 
 @pytest.mark.parametrize(

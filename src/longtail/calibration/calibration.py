@@ -137,9 +137,12 @@ def _is_description(facts: Any) -> bool:
 def _is_measured(found: Any) -> bool:
     match found:
         case {"errors": dict(errors), "points": list(points)}:
-            numbers = ("low", "high", "count", "score", "accuracy")
+            names = ("low", "high", "count", "score", "accuracy")
+            values = [
+                *errors.values(),
+                *(point.get(name) if isinstance(point, dict) else None for point in points for name in names),
+            ]
             return set(errors) == {str(SHORT), str(DEPTH)} and all(
-                isinstance(value, (int, float))
-                for value in (*errors.values(), *(point[name] for point in points for name in numbers))
+                isinstance(v, (int, float)) for v in values
             )
     return False

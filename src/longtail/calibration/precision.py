@@ -44,7 +44,8 @@ class PrecisionCounts(ArraySet):
         p, y, b = (values[rows, columns] for values in (probabilities, right, bins))
         falling = np.argsort(-p, kind="stable")
         rows, p, y, b = rows[falling], p[falling], y[falling], b[falling]
-        places = np.unique(np.geomspace(min(FEWEST_KEPT, len(p)), len(p), THRESHOLDS).astype(np.int64)) - 1
+        n = max(len(p), 1)
+        places = np.unique(np.geomspace(min(FEWEST_KEPT, n), n, THRESHOLDS).astype(np.int64)) - 1
         thresholds = np.unique(p[places])[::-1] if len(p) else p
         # Equal probabilities are kept or dropped together.
         ends = np.searchsorted(-p, -thresholds, side="right")
@@ -64,11 +65,11 @@ class PrecisionCounts(ArraySet):
                 counts.effect[number, at] = _design_effect(rows[own[:end]], y[own[:end]], len(bins))
         return counts
 
-    def lower_bounds(self) -> np.ndarray:
-        """Of the precision at each threshold, float64 [rows, thresholds]; 0 where nothing is kept."""
+    def lower_bounds(self, row: int = -1) -> np.ndarray:
+        """Of the precision at each threshold, float64 [thresholds]; 0 where nothing is kept."""
         from scipy.special import betaincinv
 
-        n, x = self.kept / self.effect, self.right / self.effect
+        n, x = self.kept[row] / self.effect[row], self.right[row] / self.effect[row]
         found = np.zeros(n.shape)
         some = x > 0
         found[some] = betaincinv(x[some], (n - x)[some] + 1, RISK)
@@ -76,12 +77,18 @@ class PrecisionCounts(ArraySet):
 
     def lowest_threshold(self, precision: float, row: int = -1) -> float | None:
         """The lowest threshold whose lower bound reaches the precision; None where none does."""
-        enough = np.flatnonzero(self.lower_bounds()[row] >= precision)
+        enough = np.flatnonzero(self.lower_bounds(row) >= precision)
         return float(self.thresholds[enough[-1]]) if len(enough) else None
+
+    def at(self, threshold: float) -> tuple[int, float, float]:
+        """Predictions that a threshold keeps, over all labels, their precision, and its lower bound."""
+        place = int(np.flatnonzero(self.thresholds == np.float32(threshold))[0])
+        kept = int(self.kept[-1, place])
+        return kept, int(self.right[-1, place]) / max(kept, 1), float(self.lower_bounds()[place])
 
     def best(self, row: int = -1) -> float:
         """The highest lower bound."""
-        return float(self.lower_bounds()[row].max(initial=0.0))
+        return float(self.lower_bounds(row).max(initial=0.0))
 
 
 def _design_effect(rows: np.ndarray, right: np.ndarray, n_documents: int) -> float:

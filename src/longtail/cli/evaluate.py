@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
+from longtail.cli import label_choice, options, output, parts, source, understanding
 from longtail.cli import members as member_choice
-from longtail.cli import options, output, parts, source, understanding
 from longtail.cli.session import current, verbosity
 from longtail.errors import UsageError
 
@@ -43,6 +43,7 @@ def _ranks(context: click.Context, parameter: click.Parameter, value: str) -> tu
     type=click.Path(),
     help="Compare with another model in the page: its report on the same DATA, written with --json.",
 )
+@label_choice.options
 @member_choice.options
 @click.option("--format", "format_", metavar="NAME", help="The format of DATA.  [default: guessed]")
 @options.label_file
@@ -66,7 +67,11 @@ def command(
     force: bool,
     **columns: Any,
 ) -> None:
-    """Evaluate MODEL on the test part of DATA (a single file is used whole)."""
+    """Evaluate MODEL on the test part of DATA (a single file is used whole).
+
+    --threshold, --precision and --max-f1 choose among the labels up to the largest rank of -k: precision, recall
+    and F1 are those of the chosen labels.
+    """
     import longtail
     from longtail import threads
     from longtail.config import to_dict
@@ -78,6 +83,7 @@ def command(
     from longtail.evaluation.comparison import compare, read_report
 
     member_choice.check(latency, members)
+    choice = label_choice.chosen(columns)
     if json_ is not None and html is not None and output.same(json_, html):
         raise UsageError(f"--json and --html both write to {html}: name two files")
     if against is not None and html is None:
@@ -104,8 +110,9 @@ def command(
         if training is not None:
             session.say(f"warning: {training}")
         system = member_choice.chosen(system, test.documents, latency, members, session)
+        label_choice.check(system, choice, session)
         with run.phase("evaluate"):
-            report = system.evaluate(test, k=ranks)
+            report = system.evaluate(test, k=ranks, **choice)
             report = replace(report, insights=system.insights())
     report.meta.update(system=system.name, config=to_dict(system.config), model=model, data=data)
     if isinstance(used := getattr(system, "members_", None), list) and (latency or members):

@@ -8,34 +8,16 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from itertools import chain
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import click
 
+from longtail.cli import label_choice, options, output
 from longtail.cli import members as member_choice
-from longtail.cli import options, output
 from longtail.cli.session import current, verbosity
 from longtail.errors import UnsupportedError, UsageError
 
-if TYPE_CHECKING:
-    from longtail.types import TopK
-
 OUTPUTS = ("jsonl", "csv", "parquet", "npz")
-
-
-def _number(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    if value is not None and value != value:
-        raise click.BadParameter("'nan' is not a score to compare with", context, parameter)
-    return value
-
-
-def check_threshold(threshold: float | None, probabilities: bool) -> None:
-    """Refuse a threshold that no score can reach."""
-    if threshold is not None and probabilities and not 0 <= threshold <= 1:
-        raise UsageError(
-            f"--threshold must be from 0 to 1, as the scores are, not {threshold:g}"
-            + (f": write {threshold / 100:g} for {threshold:g} %" if 1 < threshold <= 100 else "")
-        )
 
 
 @click.command()
@@ -44,8 +26,10 @@ def check_threshold(threshold: float | None, probabilities: bool) -> None:
 @click.option(
     "-o", "--output", "target", default="-", type=click.Path(), help="The file to write.  [default: -]"
 )
-@click.option("-k", default=5, show_default=True, type=click.IntRange(min=1), help="Labels per document.")
-@click.option("--threshold", type=float, callback=_number, help="Omit labels with a lower score.")
+@click.option(
+    "-k", default=5, show_default=True, type=click.IntRange(min=1), help="Labels per document at most."
+)
+@label_choice.options
 @click.option(
     "--format", "format_", type=click.Choice(OUTPUTS), help="Of the output.  [default: by its ending]"
 )
@@ -64,7 +48,6 @@ def command(
     source: str,
     target: str,
     k: int,
-    threshold: float | None,
     format_: str | None,
     input_format: str | None,
     links: str | None,
@@ -85,6 +68,7 @@ def command(
     from longtail.types import Documents
 
     member_choice.check(latency, members)
+    choice = label_choice.chosen(columns)
     session = current()
     kind = format_ or format_of(target)
     if target == output.STANDARD and kind in BINARY and sys.stdout.isatty():
@@ -98,7 +82,6 @@ def command(
     with threads.limit(jobs):
         with run.phase("load"):
             system = longtail.load(model)
-        check_threshold(threshold, system.capabilities.probabilities or system.name == "linear")
         batches = stream(
             source,
             format=input_format,
@@ -112,12 +95,13 @@ def command(
         first = next(batches, None)
         documents = first[0] if first is not None else Documents.of([])
         system = member_choice.chosen(system, documents, latency, members, session)
+        label_choice.check(system, choice, session)
         with _handle(target, kind in BINARY, force) as handle, run.phase("predict") as phase:
             with closing(FORMATS[kind](handle, system.labels_)) as file:
                 for documents, _ in chain([] if first is None else [first], batches):
                     revealed = known.of(documents)
-                    best = system.predict(documents, k=k, revealed=revealed, edges=edges)
-                    file.write(documents.ids, best if threshold is None else above(best, threshold))
+                    best = system.predict(documents, k=k, revealed=revealed, edges=edges, **choice)
+                    file.write(documents.ids, best)
                     phase.advance(len(documents))
                 file.finish()
             tagged = phase.done
@@ -126,11 +110,6 @@ def command(
         session.say(f"warning: {unknown}")
     if target != output.STANDARD:
         session.say(f"{target}: {tagged:,} documents tagged")
-
-
-def above(best: TopK, threshold: float) -> TopK:
-    """The predictions without those that score below ``threshold``."""
-    return best.above(threshold)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from html import escape
+from importlib import resources
 from typing import Any
 
 WIDTH = 360
@@ -143,6 +144,14 @@ def reliability(
         + dots
         + _axis_names(x_name, y_name),
     )
+
+
+def standalone(chart: str) -> str:
+    """A chart as a file of its own: with the styles of the page, light and dark."""
+    css = resources.files("longtail.evaluation").joinpath("report.css").read_text(encoding="utf-8")
+    start, end = chart.split(">", 1)
+    size = f'xmlns="http://www.w3.org/2000/svg" width="{WIDTH}"'
+    return f"{start.replace('<svg', f'<svg {size}')}><style>{css}</style>{end}\n"
 
 
 def _svg(title: str, height: float, content: str) -> str:

@@ -84,10 +84,10 @@ class System(Explaining, ABC):
         self._train(rest, valid, run, FeatureStore(rest.documents))
         self.label_counts_ = train.label_counts.astype(np.int64)
         self.facts_ = TrainingFacts(len(train), train.fingerprint())
-        self._validate(valid, run)
+        self._validate(valid, run, held_out=rest is not train)
         return self
 
-    def _validate(self, valid: Dataset | None, run: Run) -> None:
+    def _validate(self, valid: Dataset | None, run: Run, *, held_out: bool = False) -> None:
         """Calibrate and measure the trained model on documents that it was not trained on."""
         if valid is None or not len(valid):
             return
@@ -95,7 +95,8 @@ class System(Explaining, ABC):
         self._calibrate(valid, run)
         with run.phase("validate"):
             report = self.evaluate(valid)
-        self.facts_ = replace(self.facts_, metrics=report.headline())
+        found = {"documents": len(valid), "held_out": held_out, "k": report.bins_k, "bins": report.bins}
+        self.facts_ = replace(self.facts_, metrics=report.headline(), validation=found)
 
     def _calibrate(self, valid: Dataset, run: Run) -> None:
         """Fit ``calibration_``."""

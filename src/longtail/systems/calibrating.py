@@ -19,9 +19,14 @@ MOST_DOCUMENTS = 10_000
 """Documents that a calibration is fitted on at most."""
 
 
-def calibrate(system: System, valid: Dataset | None, run: Run) -> Calibration | None:
+def calibrate(system: System, valid: Dataset, run: Run) -> Calibration | None:
     """The calibration of a trained model; None if it is not wanted or there are too few documents."""
-    if system.config.calibrate == "none" or valid is None or not len(valid):
+    from longtail.calibration.calibration import FEWEST_DOCUMENTS
+
+    if system.config.calibrate == "none":
+        return None
+    if len(valid) < FEWEST_DOCUMENTS:
+        run.say(f"scores are not calibrated: that takes at least {FEWEST_DOCUMENTS} validation documents")
         return None
     if len(valid) > MOST_DOCUMENTS:
         rng = np.random.default_rng(system.config.seed)

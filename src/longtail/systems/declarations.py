@@ -65,5 +65,7 @@ class TrainingFacts:
     documents: int
     fingerprint: str
     metrics: Mapping[str, Any] = field(default_factory=dict)
+    validation: Mapping[str, Any] = field(default_factory=dict)
+    """Metrics by label frequency on the validation documents: ``documents``, ``held_out``, ``k`` and ``bins``."""
     reading: Mapping[str, Any] = field(default_factory=dict)
     """The columns and the label separator of the files, and a sample of the documents' texts as hashes."""

@@ -82,6 +82,28 @@ class LabelChoice:
         if self.precision is not None:
             system.calibration_.thresholds(self.precision, self.precision_by == "frequency")
 
+    def promise(self, system: System) -> str | None:
+        """What the wanted precision needs and what was counted, in one sentence; None where none is asked for."""
+        from longtail.metrics.bins import frequency_bins
+
+        calibration = system.calibration_
+        if self.precision is None or calibration is None:
+            return None
+        lowest = calibration.thresholds(self.precision, self.precision_by == "frequency")
+        if self.precision_by == "frequency":
+            names = frequency_bins(system.label_counts_[:0]).names
+            each = ", ".join(
+                f"{name}: {f'{value:.3f}' if np.isfinite(value) else 'none is kept'}"
+                for name, value in zip(names, lowest, strict=True)
+            )
+            return f"precision {self.precision:g}: the least probability by training documents of a label: {each}"
+        kept, precision, bound = calibration.counts.at(float(lowest[0]))
+        return (
+            f"precision {self.precision:g}: labels of a probability of at least {lowest[0]:.3f}; {kept:,} such "
+            f"labels of {calibration.facts['documents']:,} validation documents have the precision {precision:.3f} "
+            f"with the lower bound {bound:.3f}"
+        )
+
     def of(self, best: TopK, k: int, system: System) -> TopK:
         """The chosen ones of predictions that are as wide as ``width`` says."""
         from longtail.calibration.calibration import bins_of

@@ -47,7 +47,7 @@ _NUMBERS = (int, float)
 
 def save(system: System, path: str | Path, *, force: bool) -> None:
     """Write ``system`` to a temporary folder and rename it to ``path``."""
-    from longtail.systems.model_card import model_card
+    from longtail.systems.model_card import write_card
 
     with storage.writing_folder(path, force=force) as folder:
         storage.write_json(folder / "config.json", _description(system))
@@ -57,7 +57,7 @@ def save(system: System, path: str | Path, *, force: bool) -> None:
         if system.calibration_ is not None:
             (folder / CALIBRATION).mkdir()
             system.calibration_.save(folder / CALIBRATION)
-        (folder / "README.md").write_text(model_card(system), encoding="utf-8")
+        write_card(system, folder)
 
 
 def load(path: str | Path, expected: type[System] | None = None) -> System:
@@ -76,7 +76,11 @@ def load(path: str | Path, expected: type[System] | None = None) -> System:
         system.labels_ = _read_labels(folder, data["labels"])
         system.label_counts_ = _read_counts(folder, data["labels"], data["documents"])
         system.facts_ = TrainingFacts(
-            data["documents"], data["fingerprint"], description["metrics"], description.get("reading", {})
+            data["documents"],
+            data["fingerprint"],
+            description["metrics"],
+            validation=description.get("validation", {}),
+            reading=description.get("reading", {}),
         )
         system._load_parts(folder, FeatureReader(folder))
         if (calibration := folder.sub(CALIBRATION)) is not None:
@@ -111,6 +115,7 @@ def _description(system: System) -> dict[str, Any]:
             "fingerprint": system.facts_.fingerprint,
         },
         "metrics": dict(system.facts_.metrics),
+        **({"validation": dict(system.facts_.validation)} if system.facts_.validation else {}),
         **({"reading": dict(system.facts_.reading)} if system.facts_.reading else {}),
         "versions": versions(),
         "seed": system.config.seed,
@@ -141,11 +146,26 @@ def _read_description(folder: VerifiedFolder) -> dict[str, Any]:
     for metric in found["metrics"].values():
         if type(metric) is not dict or any(type(metric.get(key)) not in _NUMBERS for key in _METRIC):
             raise ModelIntegrityError(f"{path}: each of the 'metrics' must have {', '.join(_METRIC)}")
+    if "validation" in found and not _is_validation(found["validation"]):
+        raise ModelIntegrityError(f"{path}: 'validation' must have documents, held_out, k and bins")
     try:
         checked(found.get("reading", {}))
     except UsageError as error:
         raise ModelIntegrityError(f"{path}: {error}") from None
     return found
+
+
+def _is_validation(found: Any) -> bool:
+    match found:
+        case {"documents": int(), "held_out": bool(), "k": int(), "bins": list(bins)}:
+            names = ("name", "labels", "assignments", "hits", "P", "R", "PSP")
+            return all(
+                type(row) is dict
+                and type(row.get("name")) is str
+                and all(type(row.get(name)) in _NUMBERS for name in names[1:])
+                for row in bins
+            )
+    return False
 
 
 def _check_kinds(path: Path, found: Mapping[str, Any], kinds: Mapping[str, type]) -> None:

@@ -13,7 +13,7 @@ from longtail.shortlist.candidates import Candidates
 from longtail.systems.ensemble import reranker_fit
 from longtail.systems.ensemble.config import RerankerConfig
 from longtail.systems.ensemble.reranker import N_GROUPS, Reranker, frequency_groups
-from longtail.systems.ensemble.reranker_fit import fit_reranker, platt
+from longtail.systems.ensemble.reranker_fit import fit_reranker
 from longtail.training.validation import ValidationSet
 from tests.systems.ensemble.worlds import candidates_of
 
@@ -294,29 +294,3 @@ def test_where_all_is_easy_different_scores_stay_different() -> None:
     assert scores.max() < 1
     assert scores[positive > 0].min() > 0.9
     assert scores[positive == 0].max() < 0.1
-
-
-def test_platt_scaling_finds_the_line_that_drew_the_labels() -> None:
-    rng = np.random.default_rng(0)
-    scores = rng.normal(20, 5, 200_000).astype(np.float32)
-    positive = rng.random(len(scores)) < 1 / (1 + np.exp(-(0.7 * scores - 17)))
-    slope, intercept = platt(scores, positive)
-    np.testing.assert_allclose([slope, intercept], [0.7, -17], rtol=0.03)
-
-
-@pytest.mark.parametrize(
-    ("scores", "positive"),
-    [
-        ([1.0, 2.0, 3.0, 4.0], [False, False, True, True]),
-        ([1.0, 2.0, 3.0, 4.0], [True, True, False, False]),
-        ([5.0, 5.0, 5.0], [True, False, False]),
-        ([5.0], [True]),
-        ([1e6, -1e6, 0.0], [True, False, False]),
-    ],
-)
-def test_platt_scaling_is_finite_and_rising(scores: list[float], positive: list[bool]) -> None:
-    slope, intercept = platt(np.array(scores, np.float32), np.array(positive))
-    assert slope > 0
-    assert np.isfinite([slope, intercept]).all()
-    p = 1 / (1 + np.exp(-(slope * np.array(scores) + intercept)))
-    assert ((p > 0) & (p < 1)).all()

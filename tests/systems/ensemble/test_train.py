@@ -12,10 +12,12 @@ from scipy.sparse import csr_array
 from longtail.run import Run
 from longtail.systems.ensemble import train as module
 from longtail.systems.ensemble.config import EnsembleConfig, RerankerConfig
+from longtail.systems.ensemble.features import Gathered
 from longtail.systems.ensemble.members import Member
 from longtail.systems.ensemble.predict import Rerankers
 from longtail.systems.ensemble.reranker import Reranker, frequency_groups
 from longtail.systems.ensemble.train import FEWEST_DOCUMENTS, fit_rerankers
+from longtail.text.feature_store import FeatureStore
 from longtail.types import Dataset, Documents, LabelSet
 from tests.systems.ensemble.worlds import Tabular, candidates_of, member
 
@@ -41,7 +43,7 @@ def informed(data: Dataset, strength: float, seed: int = 1) -> np.ndarray:
 
 def fit(members: list[Member], valid: Dataset | None, run: Run | None = None, **settings: Any) -> Rerankers:
     config = EnsembleConfig(members=tuple(m.name for m in members), candidates=5, **settings)
-    return fit_rerankers(members, valid, COUNTS, N_TRAIN, config, run or Run())
+    return fit_rerankers(members, valid, COUNTS, N_TRAIN, config, run or Run()).rerankers
 
 
 def two(data: Dataset) -> list[Member]:
@@ -201,3 +203,34 @@ def test_too_few_documents_with_two_labels_have_no_reranker_of_their_own() -> No
     found = fit(with_warm(few), few)
     assert found.warm is None
     assert not weights_by_rank(found.by_members["good", "warm"], 2)
+
+
+def test_scores_for_the_calibration_are_cross_fitted() -> None:
+    data = validation()
+    members = two(data)
+    config = EnsembleConfig(members=("good", "bad"), candidates=5)
+    found = fit_rerankers(members, data, COUNTS, N_TRAIN, config, Run())
+    assert found.rows.tolist() == list(range(len(data)))
+    assert list(found.unseen) == list(found.rerankers.by_members)
+    unseen = found.unseen[("good", "bad")]
+    encoded = [m.system._encode(data.documents, FeatureStore(data.documents)) for m in members]
+    gathered = Gathered.of(encoded, 5)
+    assert (unseen.ids == gathered.candidates.ids).all()
+    features, group = gathered.features(), frequency_groups(COUNTS)
+    seen = found.rerankers.by_members[("good", "bad")](gathered.candidates, features, group)
+    assert not np.allclose(unseen.scores, seen.scores)
+    assert np.corrcoef(unseen.scores, seen.scores)[0, 1] > 0.8
+    # The labels of a document have no part in its own scores.
+    changed = data.Y.toarray()
+    order = np.random.default_rng(config.seed).permutation(len(data))
+    changed[order % 2 == 0] = 1 - changed[order % 2 == 0]
+    other = fit_rerankers(members, replace(data, Y=csr_array(changed)), COUNTS, N_TRAIN, config, Run())
+    held_out = (order % 2 == 0)[unseen.rows]
+    np.testing.assert_array_equal(other.unseen[("good", "bad")].scores[held_out], unseen.scores[held_out])
+    assert (other.unseen[("good", "bad")].scores[~held_out] != unseen.scores[~held_out]).any()
+
+
+def test_without_calibration_nothing_is_cross_fitted() -> None:
+    data = validation()
+    config = EnsembleConfig(members=("good", "bad"), candidates=5, calibrate="none")
+    assert fit_rerankers(two(data), data, COUNTS, N_TRAIN, config, Run()).unseen == {}

@@ -117,7 +117,7 @@ def test_features_of_any_candidates(predictor: Predictor, tiny: Parts) -> None:
     alone = documents.features(own)
     inside = ~np.isnan(every.scores_in(own, np.nan))
     assert np.array_equal(found[inside], alone)
-    assert np.array_equal(predictor.calibrator(alone[:, 0]), own.scores)
+    assert np.array_equal(predictor.curve(alone[:, 0]), own.scores)
     if len(own.ids) < len(every.ids):
         assert (found[~inside, 1] == NOT_RETRIEVED).all()
     assert (alone[:, 1] > NOT_RETRIEVED).all()

@@ -8,17 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from scipy.sparse import csr_array
 
 from longtail.blocks.transformer import Transformer
 from longtail.errors import UsageError
 from longtail.run import Phase, Run
-from longtail.shortlist.candidates import Candidates
 from longtail.systems.xgrank.model import Network
 from longtail.systems.xgrank.system import Xgrank
 from longtail.systems.xgrank.train import (
     Trained,
-    is_in,
     label_bags,
     retriever_of,
     train,
@@ -102,7 +99,7 @@ def test_two_clusterings_are_combined_by_validation(encoder: Path, tiny: Parts) 
     assert second is not None
     assert (first.cluster_of != second.cluster_of).any()
     assert any("combination of the models: " in message for message in run.messages)
-    assert not np.array_equal(found.predictor.calibrator.line, [1, 0])
+    assert found.predictor.curve.is_logistic
     assert {"train", "train 2"} <= run.seconds.keys()
 
 
@@ -116,7 +113,6 @@ def test_a_fixed_combination_is_taken_as_it_is(encoder: Path, tiny: Parts) -> No
         combine="zscore",
     )
     assert found.predictor.combine == "zscore"
-    assert found.predictor.calibrator.line.tolist() == [1, 0]
     assert found.recall == {}
 
 
@@ -126,25 +122,8 @@ def test_without_validation_data_all_documents_train(encoder: Path, tiny: Parts,
     valid = tiny.valid.take([]) if empty else None
     found = trained_on(encoder, tiny.train, valid, run)
     assert not any("held out" in message for message in run.messages)
-    assert "calibration" not in run.seconds
-    # The curve is the logistic function as it is, the epoch the last one.
-    assert found.predictor.calibrator.line.tolist() == [1, 0]
-    assert len(found.predictor.calibrator.margins) == 0
-
-
-def test_pairs_that_are_not_scored_do_not_calibrate(encoder: Path, tiny: Parts) -> None:
-    """If all positives are revealed, nothing is left to fit a curve on."""
-    known = replace(tiny.valid, revealed=tiny.valid.Y)
-    found = trained_on(encoder, tiny.train, known)
-    assert found.predictor.calibrator.line.tolist() == [1, 0]
-
-
-def test_which_candidates_are_positive() -> None:
-    candidates = Candidates.from_counts(
-        np.array([2, 1]), np.array([0, 2, 1], np.int32), np.zeros(3, np.float32)
-    )
-    Y = csr_array(np.array([[0, 1, 1], [0, 0, 0]], np.float32))
-    assert is_in(candidates, Y).tolist() == [False, True, False]
+    assert "combination" not in run.seconds
+    assert found.predictor.curve.is_logistic
 
 
 class Stopped(Run):
@@ -177,7 +156,7 @@ def test_a_training_that_was_stopped_is_not_gone_on_with_other_settings(
     place = tmp_path / "checkpoints"
     with pytest.raises(KeyboardInterrupt):
         Xgrank(config(encoder)).fit(tiny.train, valid=tiny.valid, run=Stopped(checkpoints=place))
-    with pytest.raises(UsageError, match="calibrate was 'platt' and is 'none' now"):
+    with pytest.raises(UsageError, match="calibrate was 'isotonic' and is 'none' now"):
         Xgrank(config(encoder, calibrate="none")).fit(
             tiny.train, valid=tiny.valid, run=Run(checkpoints=place, resume=True)
         )
