@@ -5,7 +5,7 @@ import { frequencyCurve, groupedBars, reliability } from "./plots.js";
 
 /** The headline metrics with their intervals. */
 export function metricTiles(metrics) {
-  const found = Object.entries(metrics?.headline ?? metrics ?? {}).filter(([, metric]) => Number.isFinite(metric?.value));
+  const found = Object.entries(metrics ?? {}).filter(([, metric]) => Number.isFinite(metric?.value));
   found.sort(([a], [b]) => place(a) - place(b));
   if (!found.length) return h("p", { class: "note" }, "The model was not measured: its data had no validation part.");
   return h("dl", { class: "tiles metrics" }, found.map(([name, metric]) => h("div", { class: "tile" },
@@ -25,7 +25,7 @@ export function metricPlots(models) {
   const measured = models.filter(({ metrics }) => metrics?.bins?.length);
   if (!measured.length) return [];
   const groups = measured[0].metrics.bins.map((bin) => bin.name);
-  const k = measured[0].metrics.bins_k;
+  const { k } = measured[0].metrics;
   const series = (key) => measured.map(({ name, metrics }) => ({
     name, values: groups.map((group) => metrics.bins.find((bin) => bin.name === group)?.[key] ?? Number.NaN),
   }));
@@ -36,7 +36,7 @@ export function metricPlots(models) {
     }));
   if (models.length > 1) return plots;
   const { calibration, frequency_curve: curve } = measured[0].metrics;
-  if (calibration?.points?.length) plots.push(reliability({ title: "Calibration: how often a label is right", points: calibration.points }));
+  if (calibration?.points?.length) plots.push(reliability({ title: "Calibration: how often labels are right", points: calibration.points }));
   if (curve?.length) plots.push(frequencyCurve({ title: "Training documents per label", points: curve }));
   return plots;
 }
