@@ -42,7 +42,7 @@ def prepared(page: Page, site: Site) -> None:
 def serious(page: Page) -> list[str]:
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     return [
-        f"{rule['id']}: {node['html'][:160]} {node['failureSummary'][:300]}"
+        f"{rule['id']}: {node['html'][:160]} {node['failureSummary'][:300]}\n"
         for rule in found
         if rule["impact"] in ("serious", "critical")
         for node in rule["nodes"]
@@ -76,7 +76,8 @@ def test_everything_works_with_the_keyboard_alone(page: Page):
     page.evaluate("document.activeElement.blur()")
     keyboard.press("t")
     assert page.evaluate("document.activeElement.id") == "text"
-    keyboard.type(TEXT)
+    # The model learns what is saved below, so the text is like no other of these tests.
+    keyboard.type("Abbey and monk; notes of the cloister")
     keyboard.press("Control+Enter")
     page.wait_for_selector(".row")
     expect(page.locator("[aria-busy=true]")).to_have_count(0)
@@ -95,10 +96,10 @@ def test_everything_works_with_the_keyboard_alone(page: Page):
     keyboard.press("Enter")
     expect(page.locator(".row").nth(1).locator(".why")).to_be_visible()
     keyboard.press("/")
-    keyboard.type("spice")
+    keyboard.type("crypto")
     page.wait_for_selector(".choice")
     keyboard.press("Enter")
-    expect(page.get_by_role("list", name="Added labels")).to_have_text("spice trade")
+    expect(page.get_by_role("list", name="Added labels")).to_have_text("cryptography")
     keyboard.press("Escape")
     keyboard.press("s")
     expect(page.locator(".toast")).to_contain_text("Feedback saved")

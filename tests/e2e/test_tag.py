@@ -84,8 +84,8 @@ def test_feedback_is_stored_with_accepted_rejected_and_added_labels(page: Page, 
     tag(page, text)
     page.get_by_role("button", name="Accept whaling").click()
     page.get_by_role("button", name="Reject wind power").click()
-    page.fill("input[name=add]", "spice")
-    page.get_by_role("option", name=re.compile("spice trade")).click()
+    page.fill("input[name=add]", "crypto")
+    page.get_by_role("option", name=re.compile("cryptography")).click()
     page.fill("#user", "Ada")
     page.get_by_role("button", name="Save feedback").click()
     expect(page.locator(".toast")).to_have_text("Feedback saved; the model uses it already.")
@@ -96,7 +96,7 @@ def test_feedback_is_stored_with_accepted_rejected_and_added_labels(page: Page, 
     finally:
         store.close()
     assert entry.document.text == text
-    assert (entry.accepted, entry.rejected, entry.added) == (("whaling",), ("wind-power",), ("spice-trade",))
+    assert (entry.accepted, entry.rejected, entry.added) == (("whaling",), ("wind-power",), ("cryptography",))
 
 
 def test_type_ahead_finds_inner_words_and_is_a_combobox(page: Page):

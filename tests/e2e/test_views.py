@@ -60,10 +60,11 @@ def test_two_models_are_compared_on_one_text(page: Page, site: Site):
     expect(columns.nth(0).locator("h2")).to_have_text("books")
     expect(columns.nth(1).locator("h2")).to_have_text("linear")
     expect(columns.nth(1)).to_contain_text("wind power")
-    expect(page.get_by_text(re.compile(r"^\d of 5 labels in common$"))).to_be_visible()
+    common = page.locator(".page-head .note")
+    expect(common).to_have_text(re.compile(r"^\d of 5 labels in common$"))
     page.get_by_label("First model").select_option("linear")
     expect(columns.nth(0).locator("h2")).to_have_text("linear")
-    expect(page.get_by_text("5 of 5 labels in common")).to_be_visible()
+    expect(common).to_have_text("5 of 5 labels in common")
     plot = page.get_by_role("img", name=re.compile("^Recall"))
     expect(plot).to_be_visible()
 

@@ -24,7 +24,9 @@ function place(name) {
 export function metricPlots(models) {
   const measured = models.filter(({ metrics }) => metrics?.bins?.length);
   if (!measured.length) return [];
-  const groups = measured[0].metrics.bins.map((bin) => bin.name);
+  // A bin without a label to find has no metric.
+  const found = (name) => measured.some(({ metrics }) => metrics.bins.some((bin) => bin.name === name && bin.assignments > 0));
+  const groups = measured[0].metrics.bins.map((bin) => bin.name).filter(found);
   const { k } = measured[0].metrics;
   const series = (key) => measured.map(({ name, metrics }) => ({
     name, values: groups.map((group) => metrics.bins.find((bin) => bin.name === group)?.[key] ?? Number.NaN),

@@ -5,9 +5,9 @@ import { labelName, score, signed } from "./format.js";
 import { highlighted } from "./highlight.js";
 import { labelLink } from "./router.js";
 
-const MOST_WORDS = 8;
+const MOST_WORDS = 6;
 
-const MOST_DOCUMENTS = 5;
+const MOST_DOCUMENTS = 3;
 
 /** The panel of one label of an explanation; `text` is the text that its offsets point into. */
 export function whyPanel(text, label) {
@@ -62,12 +62,12 @@ function membersPart(members) {
   const total = members.reduce((sum, member) => sum + Math.abs(member.share), 0) || 1;
   return part("Members of the ensemble",
     h("div", { class: "shares", "aria-hidden": "true" }, members.map((member, index) => h("span", {
-      class: `share series-${index % 6}`, vars: { "--value": String(Math.abs(member.share) / total) },
+      class: `share series-${index % 6}${member.share < 0 ? " against" : ""}`, vars: { "--value": String(Math.abs(member.share) / total) },
     }))),
     h("ul", { class: "legend" }, members.map((member, index) => h("li", {},
       h("span", { class: `key series-${index % 6}`, "aria-hidden": "true" }),
       h("b", {}, member.name), ` ${share(member.share / total)}`,
-      h("span", { class: "soft" }, Number.isFinite(member.rank) ? `, its rank ${member.rank}` : ", not proposed")))));
+      h("span", { class: "soft" }, Number.isFinite(member.rank) ? `, rank ${member.rank}` : ", not proposed")))));
 }
 
 function share(value) {
