@@ -13,6 +13,7 @@ is compared by its first feature column, which every system has for any label.
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -144,6 +145,9 @@ def measure(
         "fall random": float((whole[:, 1] - random[:, 1]).mean()),
         "exact": bool(all(case.exact for case in found)),
         **facts,
+        "train documents": len(train),
+        "fewest words": options.words,
+        "seed": options.seed,
         "train s": trained,
         "settings": settings,
     }
@@ -160,7 +164,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--words", type=int, default=10, help="different words of a document at least")
     parser.add_argument("--seed", type=int, default=0, help="of the samples and the random words")
     parser.add_argument("--set", action="append", default=[], metavar="[SYSTEM:]KEY=VALUE")
-    parser.add_argument("--json", type=Path, help="a file that keeps the rows")
+    parser.add_argument(
+        "--json", type=Path, help="a file that keeps the rows, and those of other systems in it"
+    )
     options = parser.parse_args(arguments)
     data = read_folder(options.data)
     rows = np.random.default_rng(options.seed).permutation(len(data["train"]))[: options.documents]
@@ -177,30 +183,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "explain ms median",
     )
     print("| " + " | ".join(columns) + " |\n" + "|---" * len(columns) + "|", flush=True)
-    kept = []
     for name in options.systems.split(","):
         own = [setting.partition(":")[2] for setting in options.set if setting.startswith(f"{name}:")]
         own += [setting for setting in options.set if ":" not in setting.partition("=")[0]]
         settings = merge({"fields": options.fields.split(",")}, parse_overrides(own))
-        kept.append(measure(name, train, valid, data["test"].documents, settings, options))
-        cells = [
-            f"{kept[-1][c]:.1f}" if isinstance(kept[-1][c], float) else str(kept[-1][c]) for c in columns
-        ]
+        row = measure(name, train, valid, data["test"].documents, settings, options)
+        cells = [f"{row[c]:.1f}" if isinstance(row[c], float) else str(row[c]) for c in columns]
         print("| " + " | ".join(cells) + " |", flush=True)
         if options.json:
-            results.write(
-                {
-                    "data": Path(options.data).name,
-                    "fields": options.fields,
-                    "train documents": len(train),
-                    "seed": options.seed,
-                    "fewest words": options.words,
-                    "machine": machine(),
-                    "code": code(Path(__file__).parent.parent),
-                    "rows": kept,
-                },
-                options.json,
-            )
+            keep(row, options)
+
+
+def keep(row: dict[str, Any], options: argparse.Namespace) -> None:
+    """Write the row into the file; those of other systems in it stay."""
+    rows = json.loads(options.json.read_text())["rows"] if options.json.exists() else []
+    made = {"machine": machine(), "code": code(Path(__file__).parent.parent)}
+    rows = [each for each in rows if each["system"] != row["system"]] + [row | made]
+    results.write({"data": Path(options.data).name, "fields": options.fields, "rows": rows}, options.json)
 
 
 if __name__ == "__main__":

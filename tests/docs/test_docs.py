@@ -207,7 +207,7 @@ def test_the_start_in_the_readme_prints_what_it_shows(tmp_path, monkeypatch, cap
         exec(block, names)
 
 
-@pytest.mark.parametrize("page", ["formats", "linear", "features", "eclare", "python"])
+@pytest.mark.parametrize("page", ["formats", "linear", "features", "eclare", "python", "explain"])
 def test_python_in_the_pages_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}

@@ -1,7 +1,7 @@
 """Why a label has its score: one file per kind of explanation; systems say which of them they can give."""
 
 from longtail.explain.asked import Asked as Asked
-from longtail.explain.explanation import Evidence as Evidence
+from longtail.explain.explanation import Context as Context
 from longtail.explain.explanation import Explanation as Explanation
 from longtail.explain.explanation import LabelExplanation as LabelExplanation
 from longtail.explain.explanation import MemberShare as MemberShare

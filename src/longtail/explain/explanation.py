@@ -60,7 +60,7 @@ class MemberShare:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Context:
     """What else speaks for a label, beside the weights of words."""
 
     names: list[Name] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Evidence:
     documents: list[NearDocument] = field(default_factory=list)
 
     @classmethod
-    def joined(cls, parts: Sequence[Evidence]) -> Evidence:
+    def joined(cls, parts: Sequence[Context]) -> Context:
         """That of several members; what several have is there once, as the first one says it."""
         names = dict.fromkeys(name for part in parts for name in part.names)
         neighbours = {n.id: n for part in reversed(parts) for n in part.neighbours}

@@ -25,6 +25,7 @@ from longtail.systems.declarations import SystemConfig as SystemConfig
 from longtail.systems.declarations import TrainingFacts as TrainingFacts
 from longtail.systems.explaining import Explaining
 from longtail.systems.label_choice import LabelChoice, PrecisionBy
+from longtail.systems.label_facts import LabelFacts
 from longtail.systems.revealed import RevealedLike, without_revealed
 from longtail.types import Dataset, Documents, DocumentsLike, Edges, LabelSet, TopK
 
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from longtail.training.encoder_comparison import Comparison
 
 
-class System(Explaining, ABC):
+class System(Explaining, LabelFacts, ABC):
     """A way to tag documents with labels. Learned attributes end in an underscore."""
 
     name: ClassVar[str]

@@ -16,7 +16,7 @@ from longtail.types import Document, Documents, DocumentsLike, Edges, LabelSet
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from longtail.explain import Asked, Evidence, Explanation, LabelExplanation
+    from longtail.explain import Asked, Context, Explanation, LabelExplanation
     from longtail.shortlist.candidate_features import EncodedDocuments
     from longtail.systems.base import System
     from longtail.systems.revealed import RevealedLike
@@ -57,7 +57,7 @@ class Explaining:
 
         return by_occlusion(asked, unit=f"the feature '{self.candidate_features[0]}'")
 
-    def _evidence(self, asked: Asked) -> list[Evidence]:
+    def _context(self, asked: Asked) -> list[Context]:
         """What else speaks for each label; by default the label names in the text, if the system reads names."""
         from longtail.explain.names import named
 
@@ -87,7 +87,7 @@ def explained(
     by_column = {}
     if len(columns):
         for column, found, more in zip(
-            columns.tolist(), system._explain(asked), system._evidence(asked), strict=True
+            columns.tolist(), system._explain(asked), system._context(asked), strict=True
         ):
             by_column[column] = replace(
                 found,

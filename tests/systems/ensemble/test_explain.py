@@ -1,4 +1,4 @@
-"""Shares of members add up, and evidence is that of all members."""
+"""Shares of members add up, and context is that of all members."""
 
 import numpy as np
 import pytest
@@ -67,7 +67,7 @@ def test_a_member_says_its_own_score_and_rank(system):
     assert (knn.score, knn.rank) == (0.0, None)
 
 
-def test_evidence_is_that_of_all_members(system):
+def test_context_is_that_of_all_members(system):
     document = PARTS.test.documents[0]
     label = system.explain(document, k=1).labels[0]
     assert label.documents

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from longtail.explain.asked import Asked
-from longtail.explain.explanation import Evidence, LabelExplanation
+from longtail.explain.explanation import Context, LabelExplanation
 from longtail.explain.names import named
 from longtail.explain.terms import TermWords
 from longtail.systems.eclare.predict import Predictor
@@ -59,7 +59,7 @@ def explain(system: Eclare, asked: Asked) -> list[LabelExplanation]:
     return found
 
 
-def evidence(system: Eclare, asked: Asked) -> list[Evidence]:
+def context(system: Eclare, asked: Asked) -> list[Context]:
     """Label names, and the neighbours in the label graph, whose texts are part of the label's classifier."""
     graph = system.models_[0].weights.graph
     found = named(asked)

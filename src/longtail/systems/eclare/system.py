@@ -7,13 +7,14 @@ from typing import ClassVar
 
 from scipy.sparse import csr_array
 
-from longtail.explain import Asked, Evidence, LabelExplanation
+from longtail.explain import Asked, Context, LabelExplanation
 from longtail.run import Run
 from longtail.storage import VerifiedFolder, read_json, write_json
 from longtail.storage.sparse import SparseRows
 from longtail.systems.base import Capabilities, System
 from longtail.systems.eclare.config import EclareConfig
 from longtail.systems.eclare.predict import CANDIDATE_FEATURES, Encoded, Predictor, Weights
+from longtail.systems.label_facts import strongest
 from longtail.text.feature_store import FeatureStore
 from longtail.text.shared_features import FeatureReader, FeatureWriter
 from longtail.text.tfidf import TfidfFeatures
@@ -60,11 +61,15 @@ class Eclare(System):
 
         return explain(self, asked)
 
-    def _evidence(self, asked: Asked) -> list[Evidence]:
+    def _context(self, asked: Asked) -> list[Context]:
         """Label names and neighbours in the label graph."""
-        from longtail.systems.eclare.explain import evidence
+        from longtail.systems.eclare.explain import context
 
-        return evidence(self, asked)
+        return context(self, asked)
+
+    def label_neighbours(self, label: int, k: int = 10) -> list[tuple[int, float]]:
+        """Its neighbours in the label graph."""
+        return strongest(self.models_[0].weights.graph[[label]], label, k)
 
     def _add_labels(self, texts: list[str], examples: Dataset | None) -> None:
         from longtail.systems.eclare.new_labels import NewLabels

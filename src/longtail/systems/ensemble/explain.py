@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from longtail.explain.asked import Asked
-from longtail.explain.explanation import Evidence, LabelExplanation, MemberShare
+from longtail.explain.explanation import Context, LabelExplanation, MemberShare
 from longtail.explain.occlusion import by_occlusion
 from longtail.explain.slopes import mean_slope, softsign
 from longtail.explain.words import word_spans
@@ -60,9 +60,9 @@ def explain(system: Ensemble, asked: Asked) -> list[LabelExplanation]:
     ]
 
 
-def evidence(system: Ensemble, asked: Asked) -> list[Evidence]:
+def context(system: Ensemble, asked: Asked) -> list[Context]:
     """Names, neighbours and near documents of all members."""
-    parts: list[list[Evidence]] = [[] for _ in asked.labels]
+    parts: list[list[Context]] = [[] for _ in asked.labels]
     for member in system.members_:
         n_labels, able = len(member.system.labels_), member.system.capabilities
         known = np.flatnonzero(asked.labels < n_labels)
@@ -73,9 +73,9 @@ def evidence(system: Ensemble, asked: Asked) -> list[Evidence]:
         )
         edges = asked.edges if able.auxiliary_edges else None
         own = asked_of(member.system, asked.document, asked.labels[known], revealed, edges)
-        for place, found in zip(known.tolist(), member.system._evidence(own), strict=True):
+        for place, found in zip(known.tolist(), member.system._context(own), strict=True):
             parts[place].append(found)
-    return [Evidence.joined(each) for each in parts]
+    return [Context.joined(each) for each in parts]
 
 
 def reranker_shares(reranker: Reranker, x: np.ndarray, x0: np.ndarray, group: np.ndarray) -> np.ndarray:

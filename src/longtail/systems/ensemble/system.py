@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -17,7 +17,7 @@ from longtail.calibration.calibration import Calibration
 from longtail.config import from_dict, merge
 from longtail.errors import ModelIntegrityError, UnsupportedError, UsageError
 from longtail.evaluation.insight import Insight
-from longtail.explain import Asked, Evidence, LabelExplanation
+from longtail.explain import Asked, Context, LabelExplanation
 from longtail.run import Run
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.storage import VerifiedFolder, read_json, write_json
@@ -38,6 +38,8 @@ from longtail.training.checkpoint import open_for
 from longtail.training.encoder_comparison import Comparison
 from longtail.training.fingerprint import fingerprint
 from longtail.types import Dataset, Documents, DocumentsLike, Edges
+
+T = TypeVar("T")
 
 
 class Ensemble(System):
@@ -267,11 +269,23 @@ class Ensemble(System):
 
         return explain(self, asked)
 
-    def _evidence(self, asked: Asked) -> list[Evidence]:
+    def _context(self, asked: Asked) -> list[Context]:
         """That of all members."""
-        from longtail.systems.ensemble.explain import evidence
+        from longtail.systems.ensemble.explain import context
 
-        return evidence(self, asked)
+        return context(self, asked)
+
+    def label_neighbours(self, label: int, k: int = 10) -> list[tuple[int, float]]:
+        """Those of the first member that knows some."""
+        return self._first_to_tell(lambda system: system.label_neighbours(label, k), label)
+
+    def label_documents(self, label: int, k: int = 10) -> list[tuple[str, np.ndarray]]:
+        """Those of the first member that keeps some."""
+        return self._first_to_tell(lambda system: system.label_documents(label, k), label)
+
+    def _first_to_tell(self, asked: Callable[[System], list[T]], label: int) -> list[T]:
+        able = (member.system for member in self.members_ if label < len(member.system.labels_))
+        return next((found for found in map(asked, able) if found), [])
 
     # --- what members can tell and export --------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from longtail.explain.asked import Asked
-from longtail.explain.explanation import Evidence
+from longtail.explain.explanation import Context
 from longtail.explain.names import named
 from longtail.systems.galaxc.predict import GraphDocuments
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST_DOCUMENTS = 10
 
 
-def evidence(system: Galaxc, asked: Asked) -> list[Evidence]:
+def context(system: Galaxc, asked: Asked) -> list[Context]:
     """The neighbours in the graph are those that the text's convolutions add up: the same for any label."""
     encoded = asked.encoded()
     assert isinstance(encoded, GraphDocuments)

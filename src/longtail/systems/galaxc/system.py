@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from longtail.errors import ModelIntegrityError, UsageError
 from longtail.evaluation.insight import Insight
-from longtail.explain import Asked, Evidence
+from longtail.explain import Asked, Context
 from longtail.run import Run
 from longtail.shortlist.ann import AnnIndex
 from longtail.shortlist.candidate_features import EncodedDocuments
@@ -69,11 +69,11 @@ class Galaxc(System):
     ) -> EncodedDocuments:
         return GraphDocuments(self.predictor_, self._queries(documents, store, revealed, edges))
 
-    def _evidence(self, asked: Asked) -> list[Evidence]:
+    def _context(self, asked: Asked) -> list[Context]:
         """The near training documents that have the label, and labels among the neighbours in the graph."""
-        from longtail.systems.galaxc.explain import evidence
+        from longtail.systems.galaxc.explain import context
 
-        return evidence(self, asked)
+        return context(self, asked)
 
     def _queries(
         self, documents: Documents, store: FeatureStore, revealed: csr_array | None, edges: Edges | None

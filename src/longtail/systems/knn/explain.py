@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from longtail.explain.asked import Asked
-from longtail.explain.explanation import Evidence, LabelExplanation
+from longtail.explain.explanation import Context, LabelExplanation
 from longtail.explain.names import named
 from longtail.explain.occlusion import by_occlusion
 from longtail.explain.terms import TermWords
@@ -57,7 +57,7 @@ def explain(system: Knn, asked: Asked) -> list[LabelExplanation]:
     return found
 
 
-def evidence(system: Knn, asked: Asked) -> list[Evidence]:
+def context(system: Knn, asked: Asked) -> list[Context]:
     """The neighbours that have the label, the nearest first."""
     encoded = asked.encoded()
     assert isinstance(encoded, KnnDocuments)

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from longtail.blocks.text_encoder import TextEncoder
 from longtail.errors import ModelIntegrityError
-from longtail.explain import Asked, Evidence, LabelExplanation
+from longtail.explain import Asked, Context, LabelExplanation
 from longtail.run import Run
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.storage import VerifiedFolder, read_json, write_json
@@ -25,6 +25,7 @@ from longtail.systems.knn.config import KnnConfig
 from longtail.systems.knn.neighbours import AnnNeighbours, Neighbours, TermNeighbours, VectorNeighbours
 from longtail.systems.knn.predict import Assignments, KnnDocuments, Representation, TrainingDocuments
 from longtail.systems.knn.train import train as train_index
+from longtail.systems.label_facts import cooccurring, having
 from longtail.text.feature_store import FeatureStore
 from longtail.text.shared_features import FeatureReader, FeatureWriter
 from longtail.text.tfidf import TfidfFeatures
@@ -79,11 +80,19 @@ class Knn(System):
 
         return explain(self, asked)
 
-    def _evidence(self, asked: Asked) -> list[Evidence]:
+    def _context(self, asked: Asked) -> list[Context]:
         """The neighbours that have the label."""
-        from longtail.systems.knn.explain import evidence
+        from longtail.systems.knn.explain import context
 
-        return evidence(self, asked)
+        return context(self, asked)
+
+    def label_neighbours(self, label: int, k: int = 10) -> list[tuple[int, float]]:
+        """The labels that its training documents have as well."""
+        return cooccurring(self.training_.Y, label, k)
+
+    def label_documents(self, label: int, k: int = 10) -> list[tuple[str, np.ndarray]]:
+        """Some of its training documents."""
+        return having(self.training_.ids, self.training_.Y, label, k)
 
     # --- documents and labels after training --------------------------------------------------------------
 

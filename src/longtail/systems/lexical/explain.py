@@ -9,7 +9,7 @@ import numpy as np
 
 from longtail.data.label_names import distinct_names_of
 from longtail.explain.asked import Asked
-from longtail.explain.explanation import Evidence, LabelExplanation, Name
+from longtail.explain.explanation import Context, LabelExplanation, Name
 from longtail.explain.names import named
 from longtail.explain.terms import TermWords
 from longtail.systems.lexical.predict import LexicalDocuments
@@ -47,8 +47,8 @@ def explain(system: Lexical, asked: Asked) -> list[LabelExplanation]:
     return found
 
 
-def evidence(system: Lexical, asked: Asked) -> list[Evidence]:
-    """Names in the text; where none is there word by word, the runs of words that match the best one."""
+def context(system: Lexical, asked: Asked) -> list[Context]:
+    """Names in the text; where none is there word by word, the words that match the best one."""
     found = named(asked)
     for i, (more, made, label) in enumerate(
         zip(found, explain(system, asked), asked.labels.tolist(), strict=True)
@@ -81,7 +81,7 @@ def _best_name(
 
 
 def _runs(text: str, made: LabelExplanation) -> list[tuple[int, int]]:
-    """Words that follow each other, with nothing but white space and punctuation between them."""
+    """Words that come one after another, with nothing but white space and punctuation between them."""
     found: list[tuple[int, int]] = []
     for word in made.words:
         if found and not any(c.isalnum() for c in text[found[-1][1] : word.start]):

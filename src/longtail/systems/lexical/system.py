@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from scipy.sparse import csr_array
 
-from longtail.explain import Asked, Evidence, LabelExplanation
+from longtail.explain import Asked, Context, LabelExplanation
 from longtail.run import Run
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.shortlist.lexical import LexicalIndex
@@ -83,11 +83,11 @@ class Lexical(System):
 
         return explain(self, asked)
 
-    def _evidence(self, asked: Asked) -> list[Evidence]:
+    def _context(self, asked: Asked) -> list[Context]:
         """The names that match the text."""
-        from longtail.systems.lexical.explain import evidence
+        from longtail.systems.lexical.explain import context
 
-        return evidence(self, asked)
+        return context(self, asked)
 
     def _save_parts(self, folder: Path, features: FeatureWriter) -> None:
         name = features.save(self.features_)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from longtail.explain.asked import Asked
-from longtail.explain.explanation import Evidence, LabelExplanation
+from longtail.explain.explanation import Context, LabelExplanation
 from longtail.explain.names import named
 from longtail.explain.slopes import mean_slope
 from longtail.explain.terms import TermWords
@@ -59,7 +59,7 @@ def explain(system: LinearTree, features: TfidfFeatures, asked: Asked) -> list[L
     return found
 
 
-def evidence(system: LinearTree, asked: Asked) -> list[Evidence]:
+def context(system: LinearTree, asked: Asked) -> list[Context]:
     """Labels that pass on their scores, and names where they were training documents."""
     encoded = asked.encoded()
     assert isinstance(encoded, LinearDocuments)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from scipy.sparse import csr_array
 
 from longtail.errors import ModelIntegrityError
-from longtail.explain import Asked, Evidence, LabelExplanation
+from longtail.explain import Asked, Context, LabelExplanation
 from longtail.run import Run
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.shortlist.tree_weights import TreeWeights
@@ -77,11 +77,11 @@ class LinearTree(System):
 
         return super()._explain(asked) if self.features_ is None else explain(self, self.features_, asked)
 
-    def _evidence(self, asked: Asked) -> list[Evidence]:
+    def _context(self, asked: Asked) -> list[Context]:
         """Labels that pass on their scores, and label names."""
-        from longtail.systems.linear.explain import evidence
+        from longtail.systems.linear.explain import context
 
-        return evidence(self, asked)
+        return context(self, asked)
 
     def _check_documents(self, documents: Documents) -> None:
         super()._check_documents(documents)

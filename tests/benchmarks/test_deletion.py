@@ -1,0 +1,31 @@
+"""The deletion test on synthetic data."""
+
+import json
+
+from benchmarks.deletion import different_words, main, without
+from longtail.data import catalogue, write
+from longtail.types import Document
+
+
+def test_words_are_removed_in_all_their_places():
+    document = Document("x", title="Red car", text="a red, RED bike")
+    assert different_words("Red car a red") == ["a", "car", "red"]
+    assert without(document, ["red", "bike"]) == Document("x", " car", "a ,  ")
+    assert without(Document("x", "red", ""), ["red"]).title == " "
+
+
+def test_rows_are_kept_and_rows_of_other_systems_stay(tmp_path, capsys):
+    write(catalogue.build("synthetic", n_labels=60), tmp_path / "data")
+    kept = tmp_path / "rows.json"
+    for system in ("linear", "lexical"):
+        main(
+            [
+                *("--data", str(tmp_path / "data"), "--systems", system, "--json", str(kept)),
+                *("--documents", "200", "--explained", "10", "--words", "5"),
+            ]
+        )
+    rows = json.loads(kept.read_text())["rows"]
+    assert [row["system"] for row in rows] == ["linear", "lexical"]
+    assert all(row["success"] >= 80 for row in rows)
+    assert all(row["fall top"] > row["fall random"] for row in rows)
+    assert "| linear | 10 |" in capsys.readouterr().out
