@@ -25,6 +25,7 @@ import numpy as np
 
 import longtail
 from benchmarks import annif_server
+from benchmarks.label_search import label_texts, queries
 from benchmarks.load import get, load, post
 from benchmarks.machine import code, machine
 from benchmarks.run import ROOT, WORK
@@ -162,7 +163,7 @@ def measure_reload(options: argparse.Namespace, folder: Path, texts: list[str]) 
     found = {
         "reloads": options.reloads,
         "changed": changed,
-        "statuses": sorted(set(statuses)),
+        "reload statuses": sorted(set(statuses)),
         "reload p50 s": float(np.median(seconds)),
         "reload max s": max(seconds),
         "failed requests": seen.failed,
@@ -212,8 +213,6 @@ def measure_soak(options: argparse.Namespace, folder: Path, texts: list[str]) ->
 
 def measure_labels(options: argparse.Namespace) -> dict[str, Any]:
     """Type-ahead over HTTP in a model with many labels, one client."""
-    from benchmarks.label_search import label_texts, queries
-
     rng = np.random.default_rng(options.seed)
     texts = label_texts(options.labels, rng)
     folder = options.work / "serving" / f"labels-{options.labels}"

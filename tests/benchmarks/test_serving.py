@@ -34,7 +34,7 @@ def test_load_reload_and_soak(data: Path, tmp_path: Path, capsys: pytest.Capture
         assert seen["errors"] == {}
         assert seen["per second"] > 0
     assert found["reload"]["changed"] == 3
-    assert found["reload"]["statuses"] == [200]
+    assert found["reload"]["reload statuses"] == [200]
     assert found["reload"]["failed requests"] == 0
     assert found["soak"]["failed requests"] == 0
     assert "soak" in capsys.readouterr().out

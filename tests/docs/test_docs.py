@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 import longtail
@@ -96,7 +97,10 @@ def test_commands_and_their_options_exist(page):
             continue
         assert verb in COMMANDS, f"there is no command 'longtail {verb}'"
         known = {"-h", "--help"}
-        for parameter in import_module(f"longtail.cli.{verb}").command.params:
+        command = import_module(f"longtail.cli.{verb}").command
+        if isinstance(command, click.Group):
+            command = command.commands[words[0]]
+        for parameter in command.params:
             known.update(parameter.opts)
         used = [word for word in words if re.match(r"--?[a-z]", word)]
         assert set(used) <= known, f"longtail {verb} does not have {sorted(set(used) - known)}"
@@ -207,7 +211,7 @@ def test_the_start_in_the_readme_prints_what_it_shows(tmp_path, monkeypatch, cap
         exec(block, names)
 
 
-@pytest.mark.parametrize("page", ["formats", "linear", "features", "eclare", "python", "explain"])
+@pytest.mark.parametrize("page", ["formats", "linear", "features", "eclare", "python", "explain", "feedback"])
 def test_python_in_the_pages_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
