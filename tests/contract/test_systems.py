@@ -344,6 +344,18 @@ def test_the_words_of_a_label_explain_it(system: System, data: dict[str, Dataset
     assert hits == 0 if system.name == "dummy" else hits >= 0.8 * asked
 
 
+def test_the_first_feature_column_rises_with_the_score(system: System, data: dict[str, Dataset]) -> None:
+    """What occlusion measures has to be of the same sign as the score."""
+    found = system.candidates(data["test"], k=5)
+    scores, column = found.candidates.scores, found.features[:, 0]
+    rises = total = 0
+    for start, stop in zip(found.candidates.indptr, found.candidates.indptr[1:], strict=False):
+        order = np.argsort(-scores[start:stop], kind="stable")
+        steps = np.diff(column[start:stop][order])
+        rises, total = rises + int((steps <= 1e-6).sum()), total + len(steps)
+    assert rises >= 0.9 * total
+
+
 def test_any_label_of_any_text_is_explained(system: System, data: dict[str, Dataset]) -> None:
     last = system.labels_.ids[-1]
     for text in ("", "  ", "\x00", "\ud800", "zzzz qqqq", "語", data["test"].documents.joined()[0]):
