@@ -74,7 +74,9 @@ def site(models: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> I
 def browser() -> Iterator[playwright_api.Browser]:
     program = chromium_path()
     if program is None:
-        pytest.skip("no Chromium is installed: apt-get install chromium, or set LONGTAIL_CHROMIUM to its path")
+        pytest.skip(
+            "no Chromium is installed: apt-get install chromium, or set LONGTAIL_CHROMIUM to its path"
+        )
     with playwright_api.sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=program, args=list(FLAGS), timeout=60_000)
         yield started

@@ -1,4 +1,4 @@
-"""The pictures of docs/images: ``python -m tests.e2e.screenshots``. The font of the page, Inter, is in fonts-inter."""
+"""The pictures of docs/images: ``python -m tests.e2e.screenshots``. They are nicest with Debian's fonts-inter."""
 
 from __future__ import annotations
 

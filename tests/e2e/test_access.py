@@ -1,4 +1,4 @@
-"""The page for everybody: axe-core, the keyboard alone, dark mode, a narrow screen, less motion, nothing from elsewhere."""
+"""The page for everybody: axe-core, the keyboard alone, dark mode, a narrow screen, less motion, own files only."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def prepared(page: Page, site: Site) -> None:
     """Every view has something to show."""
     page.goto(f"{site.url}#/batch")
     page.set_input_files(
-        "#batch-file", files=[{"name": "t.csv", "mimeType": "text/csv", "buffer": b"id,text\n1,bee and pollen\n"}]
+        "#batch-file",
+        files=[{"name": "t.csv", "mimeType": "text/csv", "buffer": b"id,text\n1,bee and pollen\n"}],
     )
     page.get_by_role("button", name="Tag 1 text").click()
     page.wait_for_selector("text=All 1 tagged")
@@ -146,7 +147,9 @@ def test_nothing_is_cut_off_on_a_narrow_screen(page: Page, site: Site):
         page.goto(f"{site.url}#/{view}")
         page.wait_for_selector(there)
         assert page.evaluate("document.documentElement.scrollWidth") == 360, view
-        tabs = page.locator("#tabs a").evaluate_all("links => links.map(link => link.getBoundingClientRect().right)")
+        tabs = page.locator("#tabs a").evaluate_all(
+            "links => links.map(link => link.getBoundingClientRect().right)"
+        )
         assert max(tabs) <= 360
 
 
@@ -175,7 +178,11 @@ def test_nothing_comes_from_elsewhere_and_scripts_are_files(browser: Browser, si
 
 
 def test_no_script_writes_html():
-    written = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|\beval\(|new Function")
-    assert [path.name for path in STATIC.rglob("*.js") if written.search(path.read_text(encoding="utf-8"))] == []
+    written = re.compile(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|\beval\(|new Function"
+    )
+    assert [
+        path.name for path in STATIC.rglob("*.js") if written.search(path.read_text(encoding="utf-8"))
+    ] == []
     markup = (STATIC / "index.html").read_text(encoding="utf-8")
     assert re.findall(r"<style|\son\w+=|\sstyle=|<script(?![^>]*\ssrc=)|https?://", markup) == []

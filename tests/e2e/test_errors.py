@@ -26,7 +26,9 @@ def test_a_refused_request_is_one_sentence(page: Page, faults: list[str]):
 def test_a_service_that_is_gone_is_named(page: Page, faults: list[str]):
     page.route(re.compile("/predict$"), lambda route: route.abort())
     page.fill("#text", "coral reef")
-    expect(page.get_by_role("alert")).to_contain_text("does not answer; check that “longtail serve” is running")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "does not answer; check that “longtail serve” is running"
+    )
     page.unroute(re.compile("/predict$"))
     page.get_by_role("button", name="Try again").click()
     expect(page.locator(".row-name").first).to_have_text("coral reefs")
@@ -65,7 +67,8 @@ def test_a_file_that_is_no_text_is_named(page: Page, site: Site):
     )
     expect(page.get_by_role("alert")).to_contain_text("x.csv is no text in UTF-8")
     page.set_input_files(
-        "#batch-file", files=[{"name": "y.jsonl", "mimeType": "text/plain", "buffer": b'{"text": "a"}\nnonsense\n'}]
+        "#batch-file",
+        files=[{"name": "y.jsonl", "mimeType": "text/plain", "buffer": b'{"text": "a"}\nnonsense\n'}],
     )
     expect(page.get_by_role("alert")).to_contain_text("Line 2 of y.jsonl is no JSON")
 

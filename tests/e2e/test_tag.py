@@ -30,7 +30,9 @@ def names(page: Page) -> list[str]:
 def test_predict_shows_ranked_labels_as_bars(page: Page):
     tag(page, STORKS)
     assert set(names(page)[:2]) == {"wind power", "bird migration"}
-    scores = [float(text.rpartition("\n")[2].strip(" %")) for text in page.locator(".row-score").all_inner_texts()]
+    scores = [
+        float(text.rpartition("\n")[2].strip(" %")) for text in page.locator(".row-score").all_inner_texts()
+    ]
     assert len(scores) == 5
     assert scores == sorted(scores, reverse=True)
     page.wait_for_timeout(500)  # bars move to their length
@@ -68,7 +70,9 @@ def test_known_labels_leave_the_ranking_and_change_the_rest(page: Page):
     tag(page, STORKS)
     before = page.locator(".row-score").all_inner_texts()
     with page.expect_request(re.compile("/predict$")) as asked:
-        page.locator(".row", has_text="bird migration").get_by_role("button", name=re.compile("^Known")).click()
+        page.locator(".row", has_text="bird migration").get_by_role(
+            "button", name=re.compile("^Known")
+        ).click()
     assert asked.value.post_data_json["revealed"] == [[], ["bird-migration"]]
     expect(page.get_by_role("list", name="Known labels")).to_contain_text("bird migration")
     expect(page.locator(".ranking")).not_to_contain_text("bird migration")

@@ -21,7 +21,9 @@ def test_a_label_is_found_and_its_page_leads_to_others(page: Page, site: Site):
     expect(page.locator(".facts")).to_contain_text("Training documents")
     neighbours = page.locator("section", has=page.get_by_role("heading", name="Neighbours"))
     expect(neighbours).to_contain_text("machine learning")
-    expect(page.locator("section", has=page.get_by_role("heading", name="Example documents"))).to_contain_text("book-")
+    expect(
+        page.locator("section", has=page.get_by_role("heading", name="Example documents"))
+    ).to_contain_text("book-")
     neighbours.get_by_role("link", name="machine learning").click()
     expect(page.locator("h1")).to_have_text("machine learning")
     assert page.title() == "machine learning · longtail"
