@@ -81,7 +81,9 @@ def wide(browser: Browser, url: str, scheme: str, folder: Path) -> None:
     page.screenshot(path=folder / "page-label.png")
     page.goto(f"{url}/#/model")
     page.wait_for_selector(".plot")
+    page.set_viewport_size({**WIDE, "height": 1140})
     page.screenshot(path=folder / "page-model.png")
+    page.set_viewport_size(WIDE)
     page.goto(f"{url}/#/batch")
     page.set_input_files(
         "#batch-file", files=[{"name": "catalogue.csv", "mimeType": "text/csv", "buffer": table().encode()}]

@@ -87,6 +87,23 @@ def test_a_table_dropped_on_the_text_opens_the_batch_view(page: Page, site: Site
     expect(page.get_by_role("button", name="Tag 1 text")).to_be_visible()
 
 
+def test_a_dropped_file_is_taken(page: Page, site: Site):
+    page.goto(f"{site.url}#/batch")
+    page.wait_for_selector(".drop")
+    drop = """() => {
+        const data = new DataTransfer();
+        data.items.add(new File(["coral and reef\\nbat and roost"], "dropped.txt", { type: "text/plain" }));
+        const zone = document.querySelector(".drop");
+        zone.dispatchEvent(new DragEvent("dragenter", { dataTransfer: data, bubbles: true }));
+        const marked = zone.classList.contains("dropping");
+        zone.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+        return [marked, zone.classList.contains("dropping")];
+    }"""
+    assert page.evaluate(drop) == [True, False]
+    expect(page.get_by_role("heading", name="dropped.txt")).to_be_visible()
+    expect(page.get_by_role("button", name="Tag 2 texts")).to_be_visible()
+
+
 def test_an_error_in_the_middle_keeps_what_is_done(page: Page, site: Site, faults: list[str]):
     texts = ["bee and blossom"] * 64 + ["reef " * 1200] + ["bat and roost"] * 3
     chosen_file(page, site, "some.txt", "\n".join(texts))

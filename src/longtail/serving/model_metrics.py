@@ -11,8 +11,8 @@ from longtail.systems.base import System
 def measured(system: System) -> dict[str, Any]:
     """The metrics by name, and under names of their own what plots need; what is not known is left out.
 
-    ``bins`` has the metrics by label frequency at ``k``, ``calibration`` the expected calibration errors (x100) and the
-    points of the reliability curve of the best labels, ``frequency_curve`` the training documents by rank.
+    ``bins`` has the metrics by label frequency at ``k``, ``calibration`` the expected calibration errors (x100)
+    and the points of the reliability curve of the best labels, ``frequency_curve`` the training documents by rank.
     """
     found = dict(system.facts_.metrics)
     validation = system.facts_.validation

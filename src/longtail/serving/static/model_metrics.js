@@ -1,6 +1,6 @@
 // Metrics of models as tiles and plots. What a model was not measured on is left out.
 
-import { h } from "./dom.js";
+import { h, unseen } from "./dom.js";
 import { frequencyCurve, groupedBars, reliability } from "./plots.js";
 
 /** The headline metrics with their intervals. */
@@ -11,7 +11,7 @@ export function metricTiles(metrics) {
   return h("dl", { class: "tiles metrics" }, found.map(([name, metric]) => h("div", { class: "tile" },
     h("dt", {}, name),
     h("dd", { class: "big" }, metric.value.toFixed(1)),
-    Number.isFinite(metric.low) && h("dd", { class: "range" }, `${metric.low.toFixed(1)} to ${metric.high.toFixed(1)}`))));
+    Number.isFinite(metric.low) && h("dd", { class: "range" }, unseen("95 % interval "), `${metric.low.toFixed(1)} – ${metric.high.toFixed(1)}`))));
 }
 
 /** Precision, nDCG, propensity-scored precision, recall; the rest behind them. */
