@@ -16,7 +16,19 @@ PACKAGE = ROOT / "src" / "longtail"
 CODE = ("src", "tests", "benchmarks")
 LONGEST = 400
 UNSAFE = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
-HEAVY = {"numba", "torch", "transformers", "scipy", "pandas", "pyarrow", "sklearn", "faiss"}
+HEAVY = {
+    "numba",
+    "torch",
+    "transformers",
+    "scipy",
+    "pandas",
+    "pyarrow",
+    "sklearn",
+    "faiss",
+    "fastapi",
+    "pydantic",
+    "uvicorn",
+}
 # In two halves, so that this file does not name one either.
 REGISTRIES = [
     "".join(halves)

@@ -36,7 +36,9 @@ def registry(linear: Path, knn: Path) -> Registry:
     return Registry({"linear": linear, "near": knn}, jobs=1)
 
 
-LIMITS = Limits(documents=20, characters=5000, k=40, queue=100, body_bytes=100_000, seconds=60)
+LIMITS = Limits(
+    explanations=4, documents=20, characters=5000, k=40, queue=100, body_bytes=100_000, seconds=60
+)
 
 
 @pytest.fixture

@@ -51,5 +51,7 @@ def test_limits_hold_over_http(served):
     assert "20" in many.detail
     assert "5,000" in long.detail
     assert "40" in wide.detail
+    explained = served.post(path, {"documents": [{"text": "a"}] * 5, "explain": True})
+    assert (explained.status, "4 explained" in explained.detail) == (413, True)
     whys = served.post("/v1/models/linear/explain", {"document": {"text": "a"}, "labels": ["label-1"] * 41})
     assert whys.status == 422

@@ -6,17 +6,18 @@ import http.client
 import json
 import os
 import re
-import select
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from queue import Queue
 from urllib.parse import urlsplit
 
 import pytest
@@ -32,26 +33,30 @@ BODY = json.dumps({"documents": [{"text": "a text"}]}).encode()
 @dataclass
 class Process:
     popen: subprocess.Popen[str]
+    url: str = ""
     said: list[str] = field(default_factory=list)
+    lines: Queue[str] = field(default_factory=Queue)
+
+    def __post_init__(self) -> None:
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        assert self.popen.stderr is not None
+        for line in self.popen.stderr:
+            self.said.append(line)
+            self.lines.put(line)
+        self.lines.put("")
 
     def wait_for(self, pattern: str) -> re.Match[str]:
-        """The first line of its log that has the pattern."""
-        assert self.popen.stderr is not None
-        end = time.monotonic() + 120
-        while time.monotonic() < end:
-            ready, _, _ = select.select([self.popen.stderr], [], [], 1)
-            line = self.popen.stderr.readline() if ready else ""
-            self.said.append(line)
+        """The next line of its log that has the pattern."""
+        while line := self.lines.get(timeout=120):
             found = re.search(pattern, line)
             if found:
                 return found
-            assert line or self.popen.poll() is None, "".join(self.said)
         raise AssertionError("".join(self.said))
 
     def ask(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
         return ask(self.url, method, path, body, headers)
-
-    url: str = ""
 
 
 @contextmanager
@@ -77,7 +82,7 @@ def process(*arguments: object, **environment: str) -> Iterator[Process]:
         yield made
     finally:
         popen.kill()
-        popen.communicate()
+        popen.wait()
 
 
 def test_sigterm_answers_what_was_asked_refuses_what_is_new_and_ends_with_0(linear: Path):
@@ -109,6 +114,25 @@ def test_sigterm_answers_what_was_asked_refuses_what_is_new_and_ends_with_0(line
         assert answer.status == 200
         assert len(json.loads(answer.read())["predictions"]) == 1
         assert server.popen.wait(60) == 0
+
+
+LOADING = """
+import os, signal
+from longtail.serving.server import end_at_once_on_signals
+
+class Swallows:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+end_at_once_on_signals()
+Swallows()  # an exception in __del__ goes nowhere, as in the callbacks of a compiler
+print("goes on")
+"""
+
+
+def test_sigterm_while_models_are_loaded_ends_the_process():
+    done = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_requests_that_do_not_end_are_cut_off_after_the_drain(linear: Path):

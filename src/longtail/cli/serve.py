@@ -27,6 +27,7 @@ TOKEN = "LONGTAIL_ADMIN_TOKEN"
 LIMITS = {
     "body_bytes": ("--max-body", "Bytes of a request body."),
     "documents": ("--max-documents", "Documents of a request."),
+    "explanations": ("--max-explanations", "Documents of a request that are explained."),
     "characters": ("--max-characters", "Characters of a document."),
     "k": ("--max-k", "Labels per document."),
     "batch": ("--batch", "Documents that are tagged in one go."),
@@ -113,6 +114,7 @@ def command(
     bounds = Limits(**limits)
     paths = named_paths(models)
     keys = None if api_keys is None else ApiKeys(api_keys)
+    server.end_at_once_on_signals()
     token = admin.read_token(admin_token_file, os.environ.get(TOKEN))
     _log_to_stderr(session.quiet)
     bound = server.bound_socket(host, port)

@@ -21,6 +21,8 @@ class Limits:
     """Bytes of a request body."""
     documents: int = 1000
     """Documents of a request."""
+    explanations: int = 20
+    """Documents of a request that are explained."""
     characters: int = 200_000
     """Characters of a document, title and text together."""
     k: int = 200
@@ -54,6 +56,14 @@ class Limits:
             )
         for number, document in enumerate(documents):
             self.check_characters(len(document.title) + len(document.text), f"document {number}")
+
+    def check_explanations(self, documents: int) -> None:
+        """Refuse to explain too many documents: each may take as long as hundreds of predictions."""
+        if documents > self.explanations:
+            raise Problem(
+                413,
+                f"there are {documents:,} documents, but a request may have {self.explanations:,} explained",
+            )
 
     def check_characters(self, characters: int, what: str = "the text") -> None:
         """Refuse a text that is too long."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import socket
 import threading
@@ -21,6 +22,19 @@ from longtail.serving.service import Service
 BACKLOG = 2048
 
 log = logging.getLogger("longtail.serving")
+
+
+def end_at_once_on_signals() -> None:
+    """Let SIGTERM and Ctrl-C end the process until the server runs: nothing has been asked of it yet.
+
+    An exception would not do: compiled code, which runs while models are loaded, may swallow it.
+    """
+
+    def end(number: int, frame: FrameType | None) -> None:
+        os._exit(0)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
 
 
 def bound_socket(host: str, port: int) -> socket.socket:

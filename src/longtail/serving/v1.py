@@ -45,6 +45,8 @@ def router(service: Service) -> APIRouter:
     async def predict(name: str, body: schemas.PredictIn) -> Response:
         served = registry.get(name)
         choice = Choice(body.k, body.threshold, body.precision, body.max_f1, body.precision_by)
+        if body.explain:
+            service.limits.check_explanations(len(body.documents))
         found = await service.predict(served, body.documents, choice, body.revealed)
         predictions: list[dict[str, Any]] = [
             {"id": str(number) if document.id is None else document.id, "labels": labels}
