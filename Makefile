@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo test slow fuzz docs lint format clean
+.PHONY: help setup demo test images slow fuzz docs lint format clean
 
 help:
 	@echo "make demo    set up, generate data, train, evaluate, show predictions"
 	@echo "make test    set up, run the test suite"
+	@echo "make images  the pictures of the page in docs/images"
 	@echo "make slow    the tests that take minutes"
 	@echo "make fuzz    change data files and model folders at random for SECONDS=60, one after another"
 	@echo "make docs    update the tables of settings in docs/"
@@ -37,7 +38,12 @@ demo: $(READY)
 	@echo "The report with plots: .demo/report.html"
 
 test: $(READY)
+	@command -v chromium >/dev/null || echo "No Chromium: the tests of the page are skipped; apt-get install chromium"
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# The pictures of docs/images, from a server with small models that are trained for it.
+images: $(READY)
+	$(BIN)/python -m tests.e2e.screenshots
 
 slow: $(READY)
 	$(BIN)/python -m pytest -m slow

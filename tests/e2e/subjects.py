@@ -1,4 +1,4 @@
-"""A small library catalogue with known answers: every subject has words of its own, subjects of a field go together."""
+"""A library catalogue with known answers: every subject has words of its own, subjects of a field go together."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from longtail.types import Dataset, Documents, LabelSet, label_matrix
 from tests.planted import Parts, parts_of
 
-HOSTILE = '<img src=x onerror="document.title=\'hacked\'">'
+HOSTILE = "<img src=x onerror=\"document.title='hacked'\">"
 """A label name that would run a script if it were ever parsed as HTML."""
 
 FIELDS = {
@@ -44,7 +44,18 @@ FIELDS = {
         "information retrieval": "search ranking query relevance document index",
     },
 }
-PLAIN = ["study", "report", "survey", "notes", "measured", "early", "recent", "northern", "methods", "regional"]
+PLAIN = [
+    "study",
+    "report",
+    "survey",
+    "notes",
+    "measured",
+    "early",
+    "recent",
+    "northern",
+    "methods",
+    "regional",
+]
 FORMS = (
     "{0} and {1}: a {2} of {3} and {4}",
     "The {0} of {1}, with {2} on {3} and {4}",

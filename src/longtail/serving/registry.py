@@ -19,6 +19,7 @@ from longtail import config as configuration
 from longtail import threads
 from longtail.errors import BusyError, ModelError, UsageError
 from longtail.serving.label_search import LabelSearch
+from longtail.serving.model_metrics import measured
 from longtail.serving.problem import Problem
 from longtail.storage.manifest import MANIFEST
 from longtail.systems.base import System
@@ -62,6 +63,11 @@ class Served:
             "precision": self.system.calibrated_,
         }
 
+    @cached_property
+    def metrics(self) -> dict[str, Any]:
+        """What was measured in training, with what plots need."""
+        return measured(self.system)
+
     def summary(self) -> dict[str, Any]:
         """The model in a list of models."""
         return {
@@ -78,7 +84,7 @@ class Served:
             **self.summary(),
             "config": configuration.to_dict(self.system.config),
             "members": list(getattr(self.system.config, "members", ())),
-            "metrics": dict(self.system.facts_.metrics),
+            "metrics": self.metrics,
             "capabilities": self.abilities,
             "card": self.card,
         }

@@ -30,7 +30,7 @@ export function choiceControls(onChange) {
   const value = h("div", { class: "choice-value" });
   const note = h("p", { class: "note", id: `${name}-note` });
   const k = h("input", {
-    id: `${name}-k`, type: "number", class: "field number", min: 1, max: 100, step: 1, value: choice.k, inputmode: "numeric",
+    id: `${name}-most`, type: "number", class: "field number", min: 1, max: 100, step: 1, value: choice.k, inputmode: "numeric",
     on: { input: () => { if (k.validity.valid && k.value) set({ k: Number(k.value) }); } },
   });
   const radios = WAYS.map((way) => h("input", {
@@ -68,7 +68,7 @@ export function choiceControls(onChange) {
     h("div", { class: "choice-row" },
       h("div", { class: "segments" }, WAYS.map((way, index) => [
         radios[index], h("label", { for: `${name}-${way.id}` }, way.name)])),
-      h("div", { class: "at-most" }, h("label", { for: `${name}-k` }, "k, at most"), k)),
+      h("div", { class: "at-most" }, h("label", { for: `${name}-most` }, "k, at most"), k)),
     value,
     note);
   return {

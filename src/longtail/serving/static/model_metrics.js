@@ -1,17 +1,17 @@
 // Metrics of models as tiles and plots. What a model was not measured on is left out.
 
-import { h } from "./dom.js";
+import { h, unseen } from "./dom.js";
 import { frequencyCurve, groupedBars, reliability } from "./plots.js";
 
 /** The headline metrics with their intervals. */
 export function metricTiles(metrics) {
-  const found = Object.entries(metrics?.headline ?? metrics ?? {}).filter(([, metric]) => Number.isFinite(metric?.value));
+  const found = Object.entries(metrics ?? {}).filter(([, metric]) => Number.isFinite(metric?.value));
   found.sort(([a], [b]) => place(a) - place(b));
   if (!found.length) return h("p", { class: "note" }, "The model was not measured: its data had no validation part.");
   return h("dl", { class: "tiles metrics" }, found.map(([name, metric]) => h("div", { class: "tile" },
     h("dt", {}, name),
     h("dd", { class: "big" }, metric.value.toFixed(1)),
-    Number.isFinite(metric.low) && h("dd", { class: "range" }, `${metric.low.toFixed(1)} to ${metric.high.toFixed(1)}`))));
+    Number.isFinite(metric.low) && h("dd", { class: "range" }, unseen("95 % interval "), `${metric.low.toFixed(1)} – ${metric.high.toFixed(1)}`))));
 }
 
 /** Precision, nDCG, propensity-scored precision, recall; the rest behind them. */
@@ -24,8 +24,10 @@ function place(name) {
 export function metricPlots(models) {
   const measured = models.filter(({ metrics }) => metrics?.bins?.length);
   if (!measured.length) return [];
-  const groups = measured[0].metrics.bins.map((bin) => bin.name);
-  const k = measured[0].metrics.bins_k;
+  // A bin without a label to find has no metric.
+  const found = (name) => measured.some(({ metrics }) => metrics.bins.some((bin) => bin.name === name && bin.assignments > 0));
+  const groups = measured[0].metrics.bins.map((bin) => bin.name).filter(found);
+  const { k } = measured[0].metrics;
   const series = (key) => measured.map(({ name, metrics }) => ({
     name, values: groups.map((group) => metrics.bins.find((bin) => bin.name === group)?.[key] ?? Number.NaN),
   }));
@@ -36,7 +38,7 @@ export function metricPlots(models) {
     }));
   if (models.length > 1) return plots;
   const { calibration, frequency_curve: curve } = measured[0].metrics;
-  if (calibration?.points?.length) plots.push(reliability({ title: "Calibration: how often a label is right", points: calibration.points }));
+  if (calibration?.points?.length) plots.push(reliability({ title: "Calibration: how often labels are right", points: calibration.points }));
   if (curve?.length) plots.push(frequencyCurve({ title: "Training documents per label", points: curve }));
   return plots;
 }

@@ -34,11 +34,11 @@ export function groupedBars({ title, groups, series, unit = "", axis = "" }) {
   });
 }
 
-/** How often labels with a given probability were right, beside the line on which both agree. */
+/** How often labels of a probability were right, beside the line on which both agree; points are {score, accuracy, count}. */
 export function reliability({ title, points }) {
   const x = (value) => LEFT + (WIDTH - LEFT - RIGHT) * value;
   const y = (value) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value);
-  const line = points.map(({ predicted, observed }) => `${x(predicted)},${y(observed)}`).join(" ");
+  const line = points.map((point) => `${x(point.score)},${y(point.accuracy)}`).join(" ");
   const ticks = [0, 0.25, 0.5, 0.75, 1].map((value) => s("text", {
     x: x(value), y: HEIGHT - BOTTOM + 17, class: "tick", "text-anchor": "middle",
   }, String(100 * value)));
@@ -46,11 +46,12 @@ export function reliability({ title, points }) {
     grid(100, (value) => y(value / 100)),
     s("line", { x1: x(0), y1: y(0), x2: x(1), y2: y(1), class: "ideal" }),
     s("polyline", { points: line, class: "line" }),
-    points.map(({ predicted, observed }) => s("circle", { cx: x(predicted), cy: y(observed), r: 4, class: "dot" })),
+    points.map((point) => s("circle", { cx: x(point.score), cy: y(point.accuracy), r: 4, class: "dot" },
+      s("title", {}, `${point.count} predictions`))),
     ticks, axisName("predicted probability, %"),
   ], {
     legend: [], head: ["predicted, %", "right, %"],
-    rows: points.map(({ predicted, observed }) => [numberText(100 * predicted), numberText(100 * observed)]),
+    rows: points.map((point) => [numberText(100 * point.score), numberText(100 * point.accuracy)]),
   });
 }
 

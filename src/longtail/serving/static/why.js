@@ -5,7 +5,9 @@ import { labelName, score, signed } from "./format.js";
 import { highlighted } from "./highlight.js";
 import { labelLink } from "./router.js";
 
-const MOST_WORDS = 8;
+const MOST_WORDS = 6;
+
+const MOST_DOCUMENTS = 3;
 
 /** The panel of one label of an explanation; `text` is the text that its offsets point into. */
 export function whyPanel(text, label) {
@@ -18,10 +20,12 @@ export function whyPanel(text, label) {
     (label.documents ?? []).length > 0 && documentsPart(label.documents),
   ].filter(Boolean);
   return h("div", { class: "why" },
+    parts.length ? parts : h("p", { class: "note" }, "No word of the text, no name and no neighbour speaks for this label."),
     h("p", { class: "why-note" },
       h("span", { class: label.exact ? "badge good" : "badge" }, label.exact ? "exact" : "approximate"),
-      label.note ? ` ${label.note}` : null),
-    parts.length ? parts : h("p", { class: "note" }, "No word of the text, no name and no neighbour speaks for this label."));
+      label.unit ? ` Weights are parts of ${label.unit}` : null,
+      label.note ? `${label.unit ? ": " : " "}${label.note}` : null,
+      label.unit || label.note ? "." : null));
 }
 
 function part(title, ...children) {
@@ -58,12 +62,12 @@ function membersPart(members) {
   const total = members.reduce((sum, member) => sum + Math.abs(member.share), 0) || 1;
   return part("Members of the ensemble",
     h("div", { class: "shares", "aria-hidden": "true" }, members.map((member, index) => h("span", {
-      class: `share series-${index % 6}`, vars: { "--value": String(Math.abs(member.share) / total) },
+      class: `share series-${index % 6}${member.share < 0 ? " against" : ""}`, vars: { "--value": String(Math.abs(member.share) / total) },
     }))),
     h("ul", { class: "legend" }, members.map((member, index) => h("li", {},
       h("span", { class: `key series-${index % 6}`, "aria-hidden": "true" }),
-      h("b", {}, member.name), ` ${share(member.share)}`,
-      member.score === null || member.score === undefined ? null : h("span", { class: "soft" }, ` score ${member.score.toFixed(2)}`)))));
+      h("b", {}, member.name), ` ${share(member.share / total)}`,
+      h("span", { class: "soft" }, Number.isFinite(member.rank) ? `, rank ${member.rank}` : ", not proposed")))));
 }
 
 function share(value) {
@@ -84,7 +88,7 @@ function neighboursPart(neighbours) {
 
 function documentsPart(documents) {
   return part("Nearest training documents",
-    h("ul", { class: "near" }, documents.map((document) => h("li", {},
-      h("span", { class: "near-text" }, document.text || document.id),
+    h("ul", { class: "near" }, documents.slice(0, MOST_DOCUMENTS).map((document) => h("li", {},
+      h("span", { class: "near-text" }, h("b", {}, document.id), document.text && h("span", { class: "soft" }, ` ${document.text}`)),
       h("span", { class: "soft" }, unseen("similarity "), score(document.similarity))))));
 }

@@ -11,6 +11,9 @@ import { onKey } from "../shortcuts.js";
 import { showError } from "../toasts.js";
 import { typeahead } from "../typeahead.js";
 
+/** Labels below this probability are not near. */
+const FAR = 0.001;
+
 export function showLabels(place, id = null) {
   const finder = typeahead({
     label: "Find a label", placeholder: "Type the beginning of any word of its name", hideLabel: true, name: "label",
@@ -61,7 +64,8 @@ function page(label) {
     h("div", { class: "two" },
       related("Neighbours", "Labels of the same training documents, by the share of them.", label.neighbours ?? [], "weight",
         "This model keeps no training documents, or this label stands alone in them."),
-      related("Nearest labels", "Labels that the model gives to its name.", label.nearest ?? [], "score", "This label has no name to compare.")),
+      related("Nearest labels", "Labels that the model gives to its name.", (label.nearest ?? []).filter((near) => near.score >= FAR), "score",
+        "This label has no name to compare, or the model finds nothing like it.")),
     examples(label.examples ?? []),
   ];
 }

@@ -65,7 +65,7 @@ export function showTag(place) {
     onLearned: tag,
   });
   const input = inputPane({
-    onText() {
+    onInput() {
       forget(current());
       results.stale();
       later();

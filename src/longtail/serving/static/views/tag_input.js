@@ -13,7 +13,7 @@ import { isTable, openInBatch } from "./batch.js";
 
 const MOST_LINES = 50;
 
-export function inputPane({ onText, onNow, onSwitch }) {
+export function inputPane({ onInput, onNow, onSwitch }) {
   const tabs = h("ul", { class: "texts" });
   const known = h("div", {});
   const problem = h("div", {});
@@ -24,7 +24,7 @@ export function inputPane({ onText, onNow, onSwitch }) {
       input() {
         current().text = text.value;
         drawExtra();
-        onText();
+        onInput();
       },
       keydown(event) {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {

@@ -26,6 +26,8 @@ export function resultsPane({ onKnown, onLearned }) {
       const document = current();
       if (decision) document.decisions.set(id, decision);
       else document.decisions.delete(id);
+      // A label is said to be right or wrong once.
+      document.added = document.added.filter((label) => label.id !== id);
       document.saved = false;
       draw();
     },
