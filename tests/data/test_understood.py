@@ -24,6 +24,8 @@ def test_options_of_a_model() -> None:
     own = as_trained(ReadOptions(text_column="x"), FOUND.remembered())
     assert (own.title_column, own.text_columns, own.remembered) == (None, ("x",), False)
     assert as_trained(DEFAULTS, {}) is DEFAULTS
+    # Data without columns, as of fastText or lists in Python: columns are guessed.
+    assert as_trained(DEFAULTS, {"text_hashes": ["ab"]}) == DEFAULTS
 
 
 @pytest.mark.parametrize("wrong", [[], {"texts": "a"}, {"texts": [1]}, {"title": 3}, {"separator": ""}])

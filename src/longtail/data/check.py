@@ -11,7 +11,7 @@ import numpy as np
 
 from longtail.data.duplicates import EXAMPLES, Duplicates, Finding, PartDuplicates, find_duplicates
 from longtail.data.folder_files import document_files
-from longtail.data.misspelled import misspelled_labels
+from longtail.data.misspelled import label_doubts, misspelled_labels
 from longtail.data.options import DEFAULTS, ReadOptions
 from longtail.data.parts import Part, Parts
 from longtail.data.reading import read_parts
@@ -148,6 +148,7 @@ def _warnings(found: Parts, repeated: Duplicates) -> Iterator[str]:
     yield from repeated.warnings()
     if (doubt := misspelled_labels(found)) is not None:
         yield doubt
+    yield from label_doubts(found.labels.ids)
 
 
 def _samples(found: Parts) -> tuple[Mapping[str, Any], ...]:

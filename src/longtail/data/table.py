@@ -27,6 +27,8 @@ from longtail.label_cells import NONE, SeparatorScan
 _TEXT_ENDINGS = (".csv", ".tsv", ".tab")
 _ENDINGS = (*_TEXT_ENDINGS, ".parquet")
 _ROWS_AT_ONCE = 4096
+DELIMITERS = ",;\t|"
+"""What may stand between the cells of a row; the first counts where several are equally frequent in the header."""
 
 
 def read(files: Files, folder: Path | None, options: ReadOptions, report: Report) -> Parts:
@@ -165,7 +167,7 @@ def _delimiter(path: Path) -> str:
     if bare_name(path).endswith((".tsv", ".tab")):
         return "\t"
     header = "".join(first_lines(path, 1))
-    return max(",;\t", key=header.count)
+    return max(DELIMITERS, key=header.count)
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[int, Sequence[Any]]]:

@@ -68,7 +68,7 @@ def as_trained(options: ReadOptions, remembered: Mapping[str, Any]) -> ReadOptio
         return options
     separator = options.label_separator or remembered.get("separator")
     options = replace(options, label_separator=separator)
-    if options.title_column is None and not options.text_columns:
+    if "texts" in remembered and options.title_column is None and not options.text_columns:
         options = replace(
             options,
             title_column=remembered.get("title"),

@@ -74,7 +74,7 @@ class System(ABC):
         self._train(train, valid, run, FeatureStore(train.documents))
         if valid is not None and len(valid):
             with run.phase("validate"):
-                report = self.evaluate(valid)
+                report = self._measured(valid)
             self.facts_ = TrainingFacts(self.facts_.documents, self.facts_.fingerprint, report.headline())
         return self
 
@@ -239,6 +239,7 @@ class System(ABC):
         *,
         text: str | None = None,
         labels: str | None = None,
+        label_separator: str | None = None,
         k: Sequence[int] = (1, 3, 5),
     ) -> Report:
         """Predict and measure; labels that training never had count as labels seen 0 times.
@@ -248,13 +249,22 @@ class System(ABC):
             tags: the labels of the texts: a list of label ids per document.
             text: the column of the text in a data frame.
             labels: the column of the labels in a data frame.
+            label_separator: what stands between labels in one string; that of the training data by default.
             k: the ranks to report.
         """
         from longtail.data.python_data import dataset_of
-        from longtail.evaluation import evaluate
+        from longtail.systems.evaluation_data import check_evaluation_data
 
         self._check_fitted()
-        test = dataset_of(test, tags, text=text, labels=labels)
+        separator = label_separator or self.facts_.reading.get("separator")
+        test = dataset_of(test, tags, text=text, labels=labels, label_separator=separator)
+        check_evaluation_data(self, test)
+        return self._measured(test, k)
+
+    def _measured(self, test: Dataset, k: Sequence[int] = (1, 3, 5)) -> Report:
+        """Predict and measure, whatever the documents are."""
+        from longtail.evaluation import evaluate
+
         test = test.relabelled(self.labels_.extended(test.labels.ids))
         widest = 0 if test.filtered is None else int(np.diff(test.filtered.indptr).max(initial=0))
         # Revealed labels never come back from ``predict``, so they need no room.

@@ -114,7 +114,7 @@ class Ensemble(System):
         run = run or Run()
         ensemble._fit_rerankers(valid, run)
         with run.phase("validate"):
-            report = ensemble.evaluate(valid)
+            report = ensemble._measured(valid)
         ensemble.facts_ = TrainingFacts(first.facts_.documents, first.facts_.fingerprint, report.headline())
         return ensemble
 
