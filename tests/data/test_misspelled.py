@@ -84,8 +84,8 @@ def test_ids_of_a_file_of_labels(tmp_path: Path) -> None:
     put(tmp_path / "train.csv", "text,labels\na,dogs\nb,cats\n")
     labels = put(tmp_path / "labels.tsv", "cats\tCats\ndogz\tDogs\nbirds\tBirds\n")
     assert misspelled_labels(read_parts(tmp_path)) == (
-        f"{labels} has labels that no document has and that are probably misspelled: 'dogz' (documents have 'dogs'); "
-        "write the ids as the documents do"
+        f"{labels} has labels that no document has and that are probably misspelled: 'dogz' (documents have "
+        "'dogs'); write the ids as the documents do"
     )
     put(labels, "cats\tCats\ndogs\tDogs\ndogz\tanother\n")
     assert misspelled_labels(read_parts(tmp_path)) is None
@@ -95,8 +95,8 @@ def test_ids_of_a_file_of_labels(tmp_path: Path) -> None:
 
 def test_odd_ids() -> None:
     assert list(label_doubts(["cats", "Cats", "c++", "c#", "dogs", " dogs"])) == [
-        "labels differ in case or spacing only: 'cats' and 'Cats', 'dogs' and ' dogs'; write them alike if they mean "
-        "the same"
+        "labels differ in case or spacing only: 'cats' and 'Cats', 'dogs' and ' dogs'; write them alike if they "
+        "mean the same"
     ]
     assert "all labels are numbers like '1.0'" in next(label_doubts(["1.0", "20.0"]))
     assert list(label_doubts(["1.0", "2.5"])) == list(label_doubts([])) == []

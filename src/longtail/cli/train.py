@@ -121,6 +121,7 @@ def command(
                 trained.save(model, force=force)
     session.written = True
     summary = summarise(trained, model, run.seconds, training, reason)
+    summary["validation_documents"] = 0 if valid is None else len(valid)
     if as_json:
         output.print_json(summary)
     elif not session.quiet:

@@ -50,6 +50,8 @@ class _Recoded(io.RawIOBase):
         self._handle = handle
         self._decoder = codecs.getincrementaldecoder(encoding)()
         self._rest = b""
+        # Parsers of RDF ask a file for its name.
+        self.name = str(getattr(handle, "name", ""))
 
     def readable(self) -> bool:
         return True

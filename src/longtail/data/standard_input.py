@@ -57,7 +57,8 @@ def _format_of(line: bytes, options: ReadOptions) -> str:
     if start.startswith((b'[{"', b"[ {")) or start.rstrip() == b"[":
         raise DataError(JSON_ARRAY, path=_NAME)
     header = _header(line)
-    known = _known(header, options)
+    # Labels are not read in a prediction, but their column says as much that this is a table.
+    known = _known(header, replace(options, with_labels=True))
     if known > 1:
         return "table"
     if known and len(header) <= 10:

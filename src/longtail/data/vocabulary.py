@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from longtail.data.encoding import UTF_8, UTF_16_MARKS, is_evidently_utf8
+from longtail.data.encoding import HINT, UTF_8, UTF_16_MARKS, is_evidently_utf8
 from longtail.data.label_file import LabelRows, read_jsonl_labels
 from longtail.data.label_names import ALTERNATIVE_KEYS
 from longtail.data.lines import bare_name, opened, text_lines
@@ -171,6 +171,8 @@ def _read_skos(path: Path, syntax: str, options: ReadOptions, report: Report, na
             graph.parse(file=handle, format=syntax)
         except (EOFError, OSError):
             raise
+        except UnicodeDecodeError:
+            raise DataError(f"is not valid {options.encoding}; {HINT}", path=path) from None
         except Exception as error:
             problem = " ".join(str(error).split())[:200]
             raise DataError(f"is not valid RDF ({problem})", path=path) from None
