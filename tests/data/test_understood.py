@@ -18,7 +18,7 @@ def test_a_line() -> None:
 def test_options_of_a_model() -> None:
     options = as_trained(DEFAULTS, FOUND.remembered())
     assert (options.title_column, options.text_columns, options.label_column) == ("t", ("a", "b"), "tags")
-    assert (options.label_separator, options.remembered) == (";", True)
+    assert (options.trained_separator, options.label_separator, options.remembered) == (";", None, True)
     assert lacking(["t", "a", "b"], options, "column") is None
     assert "the model was trained on t, a, b, the file has t" in (lacking(["t"], options, "column") or "")
     own = as_trained(ReadOptions(text_column="x"), FOUND.remembered())

@@ -87,6 +87,8 @@ def test_a_separator_of_labels_in_strings() -> None:
     assert frame.labels_.ids == ["red, fox", "sea", "sea, red"]
     # The model keeps it.
     assert model.evaluate(["new text"], ["fox, sea"]).counts["assignments"] == 2
+    with pytest.raises(UsageError, match="separated by ';', but by ',' in the training data"):
+        model.evaluate(["new text"], ["fox; red"])
     assert model.evaluate(["new text"], ["fox; red"], label_separator=";").counts["assignments"] == 2
 
 

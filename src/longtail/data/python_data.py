@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from longtail.columns import is_sparse
+from longtail.columns import is_sparse, tag_lists
 from longtail.data.column_names import LABEL_NAMES
 from longtail.data.frame import from_frame
 from longtail.data.options import DEFAULTS, ReadOptions
@@ -30,6 +30,7 @@ def dataset_of(
     labels: str | None = None,
     label_texts: Mapping[str, str] | Sequence[str] | None = None,
     label_separator: str | None = None,
+    trained_separator: str | None = None,
 ) -> Dataset:
     """A data set from what is at hand.
 
@@ -41,13 +42,15 @@ def dataset_of(
         labels: the column of the labels.
         label_texts: texts of labels by id (a list in column order when ``tags`` is a matrix).
         label_separator: what stands between labels where those of a document are one string; inferred without it.
+        trained_separator: what it is in the training data of a model.
     """
+    cells = ReadOptions(label_separator=label_separator, trained_separator=trained_separator)
     if isinstance(source, (str, Path)):
         raise UsageError(
             f"{str(source)[:60]!r} is one string: give a list of texts, or read a file with longtail.read(path)"
         )
     if tags is not None:
-        return _texts_and_tags(source, tags, text, labels, label_texts, label_separator)
+        return _texts_and_tags(source, tags, text, labels, label_texts, cells)
     if isinstance(source, Dataset):
         if text is not None or labels is not None:
             raise UsageError("a Dataset has its texts and labels already: leave out text= and labels=")
@@ -57,9 +60,10 @@ def dataset_of(
         rows = list(source) if isinstance(source, Iterable) and not is_sparse(source) else [source]
         columns = record_columns(rows)
         if columns is None:
-            return Dataset.from_texts(*_pairs(rows), label_texts, label_separator=label_separator)
+            texts, own = _pairs(rows)
+            return Dataset.from_texts(texts, _tags(own, cells), label_texts)
         columns = _with_class_names(columns, getattr(source, "features", None))
-    return with_label_texts(_from_columns(columns, text, labels, label_separator), label_texts)
+    return with_label_texts(_from_columns(columns, text, labels, cells), label_texts)
 
 
 def remembered_columns(
@@ -138,7 +142,7 @@ def _texts_and_tags(
     text: str | None,
     labels: str | None,
     label_texts: Mapping[str, str] | Sequence[str] | None,
-    label_separator: str | None,
+    cells: ReadOptions,
 ) -> Dataset:
     if isinstance(source, Dataset):
         raise UsageError("a Dataset has its labels already: leave out the tags")
@@ -146,7 +150,12 @@ def _texts_and_tags(
         raise UsageError(f"give either tags or the column of the labels ({labels!r}), not both")
     if text is not None:
         source = _column(columns_of(source) or {}, text)
-    return Dataset.from_texts(source, tags, label_texts, label_separator=label_separator)
+    return Dataset.from_texts(source, _tags(tags, cells), label_texts)
+
+
+def _tags(tags: Any, cells: ReadOptions) -> Any:
+    """A list of label ids per document; a sparse matrix as it is."""
+    return tags if is_sparse(tags) else tag_lists(tags, cells.label_separator, cells.trained_separator)
 
 
 def _pairs(rows: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -165,7 +174,7 @@ def _pairs(rows: Sequence[Any]) -> tuple[list[Any], list[Any]]:
 
 
 def _from_columns(
-    columns: dict[str, list[Any]], text: str | None, labels: str | None, label_separator: str | None
+    columns: dict[str, list[Any]], text: str | None, labels: str | None, cells: ReadOptions
 ) -> Dataset:
     chosen = dict(columns)
     if labels is not None:
@@ -183,7 +192,7 @@ def _from_columns(
         raise UsageError(
             f"none of the columns {', '.join(columns)} is known as the text: name it, as in text='title'"
         )
-    data = from_frame(_Frame(chosen), ReadOptions(label_separator=label_separator))
+    data = from_frame(_Frame(chosen), cells)
     if not data.Y.nnz:
         raise UsageError(
             f"no document has a label: the columns are {', '.join(columns)}; name the one with the labels, "

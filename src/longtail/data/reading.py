@@ -134,14 +134,14 @@ def _read(files: Files, parts: Sequence[str], options: ReadOptions, report: Repo
     wanted = {part: files.parts[part] for part in PARTS if part in parts and part in files.parts}
     found = chosen.read(wanted, files.folder, options, report)
     plain = Understood(path="", format=chosen.name, has_columns=False)
-    parts = {
+    described = {
         name: replace(
             part,
             understood=_with_encoding(part.understood or replace(plain, path=str(part.path)), part.path),
         )
         for name, part in found.parts.items()
     }
-    return replace(found, parts=parts)
+    return replace(found, parts=described)
 
 
 def _with_encoding(understood: Understood, path: Path) -> Understood:

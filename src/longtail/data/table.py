@@ -89,13 +89,13 @@ def separator_in(paths: Iterable[Path], options: ReadOptions) -> str | None:
             if column is not None:
                 at = names.index(column)
                 scan.add_all(row[at] for _, row in rows)
-            scan.separator()
+            scan.separator(options.trained_separator)
         except DataError:
             # Reading the records meets it again, and reports it.
             continue
         except ValueError as error:
             raise DataError(str(error), path=path, line=line) from None
-    return scan.separator()
+    return scan.separator(options.trained_separator)
 
 
 def understood(path: Path, options: ReadOptions) -> Understood:

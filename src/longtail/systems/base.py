@@ -249,15 +249,21 @@ class System(ABC):
             tags: the labels of the texts: a list of label ids per document.
             text: the column of the text in a data frame.
             labels: the column of the labels in a data frame.
-            label_separator: what stands between labels in one string; that of the training data by default.
+            label_separator: what stands between labels in one string; inferred where it is not named.
             k: the ranks to report.
         """
         from longtail.data.python_data import dataset_of
         from longtail.systems.evaluation_data import check_evaluation_data
 
         self._check_fitted()
-        separator = label_separator or self.facts_.reading.get("separator")
-        test = dataset_of(test, tags, text=text, labels=labels, label_separator=separator)
+        test = dataset_of(
+            test,
+            tags,
+            text=text,
+            labels=labels,
+            label_separator=label_separator,
+            trained_separator=self.facts_.reading.get("separator"),
+        )
         check_evaluation_data(self, test)
         return self._measured(test, k)
 
