@@ -24,6 +24,17 @@ def test_tags_of_every_kind(tags):
     assert tag_lists(tags) == [["a"], ["1", "2"]]
 
 
+def test_strings_that_stand_for_no_label_are_left_out():
+    assert tag_lists([["a", "nan", ""], ["None"]]) == [["a"], []]
+
+
+def test_a_separator_that_is_named():
+    assert tag_lists(["a, b", "c"], ",") == [["a", "b"], ["c"]]
+    assert tag_lists(["a, b", "c"], "none") == [["a, b"], ["c"]]
+    with pytest.raises(UsageError, match="may be one label or 2 labels"):
+        tag_lists(["a, b", "c"])
+
+
 @pytest.mark.parametrize("tag", [["b"], None, float("nan"), b"b", {"b": 1}, pandas.NA])
 def test_what_is_no_label_id_is_named(tag):
     with pytest.raises(UsageError, match=r"the tags of document 1 have .* among them"):

@@ -71,3 +71,27 @@ def test_numbers_as_labels() -> None:
         *("1", "1", "0.5", "1.0"),
         *(None, None, None, None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("cells", "trained", "expected"),
+    [
+        (["a", "b"], ";", ";"),
+        (["a;b"], ";", ";"),
+        (["a, b"], ",", ","),
+        (["a;b|c"], "|", "|"),
+        (["a;b"], "none", "none"),
+        (["a;b"], "json", ";"),
+        (['["a"]'], ";", "json"),
+        (["http://x/1 http://x/2"], ";", " "),
+    ],
+)
+def test_the_separator_of_the_training_data_settles_doubt(cells, trained, expected):
+    assert SeparatorScan().add_all(cells).separator(trained) == expected
+
+
+def test_another_separator_than_that_of_the_training_data_is_doubt():
+    with pytest.raises(
+        ValueError, match=r"separated by '\|', but by ';' in the training data .* --label-separator"
+    ):
+        SeparatorScan().add_all(["a|b"]).separator(";")

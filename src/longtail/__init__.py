@@ -45,6 +45,7 @@ def fit(
     labels: str | None = None,
     valid: Any = None,
     label_texts: Mapping[str, str] | Sequence[str] | None = None,
+    label_separator: str | None = None,
     system: str = "auto",
     budget: str | float | None = None,
     progress: bool | Callback | Run | None = None,
@@ -61,6 +62,8 @@ def fit(
         valid: validation data: (texts, tags), or a Dataset or data frame like ``data``. Without them, a
             twentieth of the documents is held out (from 1,000 on) to measure on; False: train on all, no metrics.
         label_texts: the texts of labels, where they have some.
+        label_separator: what stands between labels where those of a document are one string; "none": each string
+            is one label. Inferred where it is not named.
         system: the name of a system; ``auto`` chooses what suits the data, the installation and the budget.
         budget: training time that ``auto`` may use: seconds, or "90s", "30m", "2h".
         progress: True shows bars on stderr; a function is called with (phase, steps done, steps in all).
@@ -75,6 +78,7 @@ def fit(
         labels=labels,
         valid=valid,
         label_texts=label_texts,
+        label_separator=label_separator,
         system=system,
         budget=budget,
         progress=progress,

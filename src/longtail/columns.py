@@ -7,11 +7,16 @@ from numbers import Number
 from typing import Any
 
 from longtail.errors import UsageError
-from longtail.label_cells import SeparatorScan, splitter, whole_number
+from longtail.label_cells import MISSING, SeparatorScan, splitter, whole_number
 
 
-def tag_lists(tags: Any) -> list[list[str]]:
-    """A list of label ids a document; a string is split as a cell of a table is, and numbers become strings."""
+def tag_lists(tags: Any, separator: str | None = None, trained: str | None = None) -> list[list[str]]:
+    """A list of label ids a document; a string is split as a cell of a table is, and numbers become strings.
+
+    Args:
+        separator: what stands between two labels in one string ("none": each is one label); inferred without it.
+        trained: what it is in the training data of a model.
+    """
     if getattr(tags, "ndim", 1) != 1:
         raise UsageError(
             f"tags is a table of shape {tags.shape}: pass scipy.sparse.csr_array(tags) if its columns are labels, "
@@ -24,11 +29,13 @@ def tag_lists(tags: Any) -> list[list[str]]:
     if wrong is not None:
         raise UsageError(f"the tags of document {wrong} are {rows[wrong]!r}, not a list of label ids")
     try:
-        split = splitter(SeparatorScan().add_all(rows).separator())
+        split = splitter(separator or SeparatorScan().add_all(rows).separator(trained))
     except ValueError as error:
         raise UsageError(f"{error}; or pass a list of label ids per document") from None
     return [
-        split(row) if isinstance(row, str) else [_label_id(tag, number) for tag in row]
+        split(row)
+        if isinstance(row, str)
+        else [_label_id(tag, number) for tag in row if not isinstance(tag, str) or tag not in MISSING]
         for number, row in enumerate(rows)
     ]
 

@@ -54,8 +54,28 @@ class SeparatorScan:
                 self.add(value)
         return self
 
-    def separator(self) -> str:
-        """What separates two labels; ValueError with the choices where that is in doubt."""
+    def separator(self, trained: str | None = None) -> str:
+        """What separates two labels; ValueError with the choices where that is in doubt.
+
+        Args:
+            trained: what separates them in the training data of a model, which settles doubt.
+        """
+        try:
+            found = self._inferred()
+        except ValueError:
+            if trained is None:
+                raise
+            return trained
+        if trained == NONE or found == NONE:
+            return trained or found
+        if trained in (None, found, LISTS, WHITE_SPACE) or found in (LISTS, WHITE_SPACE):
+            return found
+        raise ValueError(
+            f"labels are separated by {found!r}, but by {trained!r} in the training data of the model: say which "
+            f"with {_OPTION}"
+        )
+
+    def _inferred(self) -> str:
         if self._filled and self._lists:
             return LISTS
         if self._filled and self._uris:

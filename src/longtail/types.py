@@ -65,7 +65,10 @@ class Documents(Sequence[Document]):
             source = [source]
         if is_sparse(source):
             return cls.from_features(source)
-        if isinstance(source, Mapping) or getattr(source, "ndim", 1) != 1 or not isinstance(source, Iterable):
+        is_table = (
+            isinstance(source, Mapping) or getattr(source, "ndim", 1) != 1 or hasattr(source, "columns")
+        )
+        if is_table or not isinstance(source, Iterable):
             # Iterating over a record or a table would take its keys or column names for texts.
             raise UsageError(
                 f"documents must be texts or a sparse matrix, not a {type(source).__name__}: "
@@ -245,6 +248,8 @@ class Dataset:
         texts: Sequence[str],
         tags: Any,
         label_texts: Mapping[str, str] | Sequence[str] | None = None,
+        *,
+        label_separator: str | None = None,
     ) -> Dataset:
         """A data set from Python lists.
 
@@ -252,6 +257,7 @@ class Dataset:
             texts: one string a document (a pandas column will do).
             tags: a list of label ids a document, or a sparse matrix (documents x labels).
             label_texts: the text of a label by its id; a list in column order when ``tags`` is a matrix.
+            label_separator: what stands between labels where those of a document are one string; "none": nothing.
         """
         from scipy.sparse import csr_array
 
@@ -265,7 +271,7 @@ class Dataset:
                 )
             label_column = [""] * len(names) if label_texts is None else [str(text) for text in label_texts]
             return cls(documents, LabelSet(names, label_column), Y)
-        rows = tag_lists(tags)
+        rows = tag_lists(tags, label_separator)
         if len(rows) != len(documents):
             raise UsageError(f"{len(documents)} texts but {len(rows)} lists of tags")
         if label_texts is not None and not isinstance(label_texts, Mapping):

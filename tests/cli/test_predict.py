@@ -188,3 +188,9 @@ def test_edges_are_for_systems_that_use_them(call: Call, model: Path, folder: Pa
     answer = call("predict", model, folder / "test.jsonl", "--edges", edges, "-q")
     assert answer.code == 1
     assert f"{edges}, line 1: expected two ids" in answer.err
+
+
+def test_documents_without_text_are_told(call: Call, model: Path, tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"title": "", "text": " "}\n{"title": "", "text": "a"}\n')
+    assert "warning: 1 of 2 documents have no text\n" in call("predict", model, source).err

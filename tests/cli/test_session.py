@@ -3,6 +3,7 @@ import pytest
 from click.testing import CliRunner
 
 from longtail.cli.session import Session, current, verbosity
+from longtail.run import LOGGER
 
 
 @click.group()
@@ -73,3 +74,15 @@ def test_a_run_shows_itself_on_stderr_unless_quiet(capsys, quiet):
     assert ("counting" in err, "something was found" in err) == (not quiet, not quiet)
     assert run.messages == ["something was found"]
     assert run.seconds.keys() == {"counting"}
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_warnings_of_the_library_are_those_of_the_command(quiet, capsys, caplog):
+    session = Session(quiet=quiet)
+    with session.library_warnings():
+        LOGGER.warning("too few %s", "documents")
+        LOGGER.info("a fact")
+    assert capsys.readouterr().err == ("" if quiet else "warning: too few documents\n")
+    assert caplog.records == []
+    LOGGER.warning("later")
+    assert [record.message for record in caplog.records] == ["later"]

@@ -53,3 +53,10 @@ def test_commands_read_standard_input(
     wrong = call("train", "-", "-o", tmp_path / "n", "--system", "dummy", "-q")
     assert wrong.code == 1
     assert wrong.err.startswith("longtail: standard input, line 1: ")
+
+
+def test_a_table_is_recognised(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    give_standard_input(monkeypatch, b"text,labels\na cat,x\na dog,y\n")
+    answer = call("train", "-", "-o", tmp_path / "m", "--system", "dummy")
+    assert answer.code == 0, answer.err
+    assert "standard input: table; id: row number; title: none; text: text; labels: labels" in answer.err

@@ -45,6 +45,18 @@ def test_by_time_and_by_group(call: Call, folder: Path, tmp_path: Path) -> None:
     assert not parts["train"] & parts["test"]
 
 
+def test_copies_that_are_parted_are_told(call: Call, tmp_path: Path) -> None:
+    rows = [f"{2000 + n},the same text number {n % 5},x\n" for n in range(10)]
+    source = tmp_path / "docs.csv"
+    source.write_text("year,text,labels\n" + "".join(rows))
+    shares = ("--fractions", "train=.6,test=.4")
+    time = call("split", source, "-o", tmp_path / "t", "--method", "time", "--field", "year", *shares)
+    assert (
+        "warning: 4 documents of test have near-duplicates in train, so metrics will be too high" in time.err
+    )
+    assert "warning" not in call("split", source, "-o", tmp_path / "r", *shares).err
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

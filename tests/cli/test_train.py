@@ -49,6 +49,51 @@ def test_json_and_quiet(call: Call, train_only: Path, tmp_path: Path) -> None:
     assert (silent.code, silent.out, silent.err) == (0, "", "")
 
 
+def test_documents_are_held_out_to_measure_on(call: Call, tmp_path: Path) -> None:
+    source = tmp_path / "one.jsonl"
+    write_lines(source, [{**row, "text": f"{row['text']} {row['id']}"} for row in records(0, 1200)])
+    arguments = ("train", source, "--system", "dummy")
+    answer = call(*arguments, "-o", tmp_path / "a")
+    assert answer.code == 0, answer.err
+    assert "no validation data: 100 of 1,200 training documents are held out to measure on\n" in answer.err
+    assert "Metrics on the validation documents" in answer.out
+    summary = json.loads(call(*arguments, "-o", tmp_path / "b", "--json").out)
+    assert (summary["documents"], summary["validation_documents"]) == (1100, 100)
+    assert summary["metrics"]["P@1"]["value"] == 100
+    whole = call(*arguments, "-o", tmp_path / "c", "--json", "--no-hold-out")
+    assert "held out" not in whole.err
+    summary = json.loads(whole.out)
+    assert (summary["documents"], summary["validation_documents"], summary["metrics"]) == (1200, 0, {})
+
+
+def test_few_documents_are_not_held_out(call: Call, train_only: Path, tmp_path: Path) -> None:
+    answer = call("train", train_only, "-o", tmp_path / "m", "--system", "dummy")
+    assert (
+        "no validation data, and fewer than 1,000 documents to hold some out: no metrics are shown"
+        in answer.err
+    )
+    assert "Metrics" not in answer.out
+
+
+def test_ids_of_a_file_of_labels_that_are_misspelled(call: Call, train_only: Path, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.tsv"
+    labels.write_text("commen\tthe common label\nl0\tthe first\n")
+    warning = f"warning: {labels} has labels that no document has and that are probably misspelled: 'commen' "
+    named = call("train", train_only, "-o", tmp_path / "a", "--system", "dummy", "--labels", labels)
+    assert f"{warning}(documents have 'common')" in named.err
+    beside = labels.rename(train_only / "labels.tsv")
+    answer = call("train", train_only, "-o", tmp_path / "b", "--system", "dummy")
+    assert f"{warning}(documents have 'common')".replace(str(labels), str(beside)) in answer.err
+
+
+def test_validation_documents_without_labels(call: Call, train_only: Path, tmp_path: Path) -> None:
+    write_lines(train_only / "valid.jsonl", [{"text": "a text"}])
+    answer = call("train", train_only, "-o", tmp_path / "m", "--system", "dummy", "-q")
+    assert answer.code == 2
+    assert "no validation document has a label" in answer.err
+    assert not (tmp_path / "m").exists()
+
+
 def test_an_existing_output_is_kept_unless_forced(call: Call, train_only: Path, tmp_path: Path) -> None:
     model = tmp_path / "model"
     arguments = ("train", train_only, "-o", model, "--system", "dummy", "-q")

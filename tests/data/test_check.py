@@ -167,3 +167,36 @@ def test_no_problems_needs_texts_and_labels(tmp_path: Path, content: str, proble
     report = data.check(put(tmp_path / "a.csv", content))
     assert problem in report.problems[0]
     assert "no problems" not in report.lines()
+
+
+def test_files_that_are_not_read_are_told(tmp_path: Path) -> None:
+    for name in ("Train.csv", "eval.csv", "labels.csv", "notes.txt", "filter_test.csv"):
+        put(tmp_path / name, "id,label,text\nx,x,a\n")
+    report = data.check(tmp_path)
+    assert list(report.parts) == ["train"]
+    assert report.warnings == ("eval.csv not read: the files of parts are called train, valid and test",)
+
+
+def test_a_problem_is_told_once(tmp_path: Path) -> None:
+    report = data.check(put(tmp_path / "a.csv", "text,tags,categories\na,x,y\n"))
+    assert len(report.problems) == len(set(report.problems)) == 2
+
+
+def test_label_ids_in_doubt_are_warnings(tmp_path: Path) -> None:
+    report = data.check(put(tmp_path / "a.csv", "text,tags\na,x\nb,X\n"))
+    assert report.warnings == (
+        "labels differ in case or spacing only: 'x' and 'X'; write them alike if they mean the same",
+    )
+
+
+def test_copies_in_two_parts(tmp_path: Path) -> None:
+    long = " ".join(f"word{number}" for number in range(40))
+    put(tmp_path / "train.csv", f"text,tags\n{long},x\n")
+    put(tmp_path / "test.csv", f"text,tags\n{long} more,x\n")
+    report = data.check(tmp_path)
+    assert report.near_leaks["train and test"].count == 1
+    assert report.to_dict()["near_leaks"]["train and test"]["count"] == 1
+    assert "  1 documents are nearly in both train and test" in report.lines()
+    assert report.warnings[0].startswith(
+        "0 documents are in both train and test, 1 nearly, so metrics will be too"
+    )

@@ -20,8 +20,8 @@ def test_duplicates_of_one_part(tmp_path: Path) -> None:
     assert part.texts == Finding(1, ("'2' in line 4, first in line 2",))
     assert part.near == Finding(1, ("'2' in line 3, first in line 2",))
     assert list(found.warnings()) == [
-        "train: 1 document has the text of an earlier one, 1 nearly: remove them, or divide the data with longtail "
-        "split, which keeps them in one part"
+        "train: 1 document has the text of an earlier one, 1 nearly: remove them unless they should count several "
+        "times; longtail split keeps them in one part"
     ]
 
 

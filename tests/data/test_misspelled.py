@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longtail.data.misspelled import MOST, Pair, misspelled, sentence
+from longtail.data.misspelled import MOST, Pair, label_doubts, misspelled, misspelled_labels, sentence
+from longtail.data.reading import read_parts
+from tests.data.build import put
 
 
 @pytest.mark.parametrize(
@@ -70,7 +74,29 @@ def test_the_sentence_names_three() -> None:
     pairs = [Pair(f"{name}h", name, False) for name in ("fish", "wish", "dish", "mesh")]
     assert sentence(pairs, "labels.tsv") == (
         "labels.tsv has labels that no document has and that are probably misspelled: 'fishh' (documents have "
-        "'fish'), 'wishh' (documents have 'wish'), 'dishh' (documents have 'dish') and 1 more; write the ids as the "
-        "documents do"
+        "'fish'), 'wishh' (documents have 'wish'), 'dishh' (documents have 'dish') and 1 more; write the ids as "
+        "the documents do"
     )
     assert " more" not in sentence(pairs[:3], "label_texts")
+
+
+def test_ids_of_a_file_of_labels(tmp_path: Path) -> None:
+    put(tmp_path / "train.csv", "text,labels\na,dogs\nb,cats\n")
+    labels = put(tmp_path / "labels.tsv", "cats\tCats\ndogz\tDogs\nbirds\tBirds\n")
+    assert misspelled_labels(read_parts(tmp_path)) == (
+        f"{labels} has labels that no document has and that are probably misspelled: 'dogz' (documents have "
+        "'dogs'); write the ids as the documents do"
+    )
+    put(labels, "cats\tCats\ndogs\tDogs\ndogz\tanother\n")
+    assert misspelled_labels(read_parts(tmp_path)) is None
+    labels.unlink()
+    assert misspelled_labels(read_parts(tmp_path)) is None
+
+
+def test_odd_ids() -> None:
+    assert list(label_doubts(["cats", "Cats", "c++", "c#", "dogs", " dogs"])) == [
+        "labels differ in case or spacing only: 'cats' and 'Cats', 'dogs' and ' dogs'; write them alike if they "
+        "mean the same"
+    ]
+    assert "all labels are numbers like '1.0'" in next(label_doubts(["1.0", "20.0"]))
+    assert list(label_doubts(["1.0", "2.5"])) == list(label_doubts([])) == []

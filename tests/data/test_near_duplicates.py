@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from longtail import threads
 from longtail.data import near_duplicates
-from longtail.data.near_duplicates import document_groups, near_duplicate_groups
+from longtail.data.near_duplicates import document_groups, near_duplicate_groups, shared_with_first
 from longtail.types import Document, Documents
 
 WORDS = [f"word{number}" for number in range(5000)]
@@ -37,6 +37,11 @@ def test_texts_of_the_same_words_are_one_group() -> None:
 def test_title_and_text_are_compared_together() -> None:
     documents = Documents.of([Document("1", "a cat", "sleeps"), Document("2", "", "sleeps a cat")])
     assert document_groups(documents).tolist() == [0, 0]
+
+
+def test_documents_with_a_near_duplicate_in_the_first_part() -> None:
+    parts = [Documents.of(texts) for texts in (["a b", "c"], ["B, a", "d", ""], ["e"], [])]
+    assert shared_with_first(parts) == [1, 0, 0]
 
 
 def test_similar_texts_are_one_group_and_others_are_not() -> None:

@@ -32,6 +32,9 @@ def test_files_of_parts(tmp_path: Path) -> None:
     train, test = put(tmp_path / "trn.csv.gz", ""), put(tmp_path / "test.csv", "")
     assert part_files(tmp_path, (".csv",)) == {"train": train, "test": test}
     assert find_file(tmp_path, ["valid.csv"]) is None
+    upper = put(tmp_path / "VALID.csv", "")
+    assert find_file(tmp_path, ["valid.csv"]) == upper
+    assert find_file(tmp_path / "nowhere", ["valid.csv"]) is None
     put(tmp_path / "trn.csv", "")
     with pytest.raises(DataError, match=r"both trn.csv and trn.csv.gz"):
         part_files(tmp_path, (".csv",))

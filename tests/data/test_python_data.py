@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 
-from longtail.data.python_data import columns_of, dataset_of
+from longtail.data.python_data import columns_of, dataset_of, remembered_columns
 from longtail.errors import UsageError
 from longtail.types import Dataset
 
@@ -137,3 +137,31 @@ def test_what_has_no_columns():
     assert columns_of(TEXTS) is None
     assert columns_of(pd.Series(TEXTS)) is None
     assert columns_of(np.array(TEXTS)) is None
+
+
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pa.table])
+def test_columns_that_a_model_keeps(make):
+    kept = {"title": None, "texts": ["heading"], "labels": "subject", "separator": None}
+    assert remembered_columns(make(COLUMNS), "heading", None, None) == kept
+    guessed = remembered_columns(make(COLUMNS), None, None, ";")
+    assert guessed == {"title": "heading", "texts": [], "labels": "subject", "separator": ";"}
+
+
+def test_texts_have_no_columns():
+    assert remembered_columns(TEXTS, None, None, None) == {}
+    assert remembered_columns(TEXTS, None, None, ",") == {"separator": ","}
+    assert remembered_columns(iter(records()), "heading", "subject", None)["texts"] == ["heading"]
+
+
+def test_a_frame_without_a_text_names_its_columns():
+    with pytest.raises(
+        UsageError, match=r"none of the columns foo, tags is known as the text: .* text='title'"
+    ):
+        dataset_of({"foo": TEXTS, "tags": TAGS})
+
+
+def test_a_separator():
+    for tags in (["red,fox", "sea", "red"], ["red , fox", "sea", "red"]):
+        check(dataset_of(TEXTS, tags, label_separator=","))
+        check(dataset_of({"text": TEXTS, "tags": tags}, label_separator=","))
+        check(dataset_of(zip(TEXTS, tags, strict=True), label_separator=","))

@@ -284,3 +284,37 @@ def test_duplicates_stay_in_one_part(method) -> None:
     words = [{text.rstrip("!") for text in part.documents.texts} for part in parts.values()]
     assert all(words)
     assert sum(map(len, words)) == len(set().union(*words))
+
+
+@pytest.mark.parametrize(
+    ("method", "options"), [("random", {}), ("stratified", {}), ("labels", {"hold_out": ["l3"]})]
+)
+def test_near_duplicates_stay_in_one_part(method, options) -> None:
+    rng = np.random.default_rng(3)
+    words = [[f"w{word}" for word in rng.integers(0, 3000, 60)] for _ in range(80)]
+    texts, tags = [], []
+    for number, row in enumerate(words):
+        for copy in range(1 + number % 3):
+            texts.append(" ".join([*row, f"copy{copy}"]))
+            tags.append([f"l{number % 4}"])
+    parts = split_dataset(Dataset.from_texts(texts, tags), method, **options)
+    starts = [{text.rpartition(" ")[0] for text in part.documents.texts} for part in parts.values()]
+    assert sum(map(len, starts)) == len(set().union(*starts)) == 80
+    sizes = [len(part) for part in parts.values()]
+    if method == "random":
+        assert np.abs(np.array(sizes) - np.array([0.8, 0.1, 0.1]) * len(texts)).max() <= 3
+
+
+def test_a_few_large_groups_are_shared_out() -> None:
+    texts = [f"the text of number {number % 5}" for number in range(40)]
+    parts = split_dataset(Dataset.from_texts(texts, [["x"]] * 40))
+    assert sorted(len(part) for part in parts.values()) == [8, 8, 24]
+
+
+def test_labels_of_any_near_duplicate_count_in_a_stratified_split() -> None:
+    rng = np.random.default_rng(4)
+    words = [" ".join(f"w{word}" for word in rng.integers(0, 3000, 60)) for _ in range(20)]
+    texts = [text for text in words for _ in range(2)]
+    # The rare label is that of the second copy alone.
+    tags = [["common"] if number != 1 else ["rare"] for number in range(40)]
+    assert split_dataset(Dataset.from_texts(texts, tags), "stratified")["train"].label_counts.min() == 1

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from longtail.data import ReadOptions, Understood, stream
+from longtail.data.standard_input import ending_of
 from longtail.errors import DataError
 
 
@@ -32,6 +33,7 @@ def test_texts_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (b'[{"text": "a"}]\n', "is a JSON array: write one object per line"),
         (b"[\n{}\n]\n", "is a JSON array"),
+        (b"text\na\n", "may be the names of columns .text. or a text"),
         (b"text,foo\na,b\n", "may be the names of columns .* --input-format table"),
         (b'{"foo": "bar"}\n', "standard input: none of the keys foo is the text"),
     ],
@@ -40,3 +42,21 @@ def test_doubt_is_an_error(monkeypatch: pytest.MonkeyPatch, content: bytes, mess
     piped(monkeypatch, content)
     with pytest.raises(DataError, match=message):
         list(stream("-", options=ReadOptions(with_labels=False)))
+
+
+def test_a_table_in_another_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
+    noted: list[Understood] = []
+    for content, encoding in (("cp1252", "cp1252"), ("utf-16", "utf-8")):
+        piped(monkeypatch, "text;labels\nKäse;x\n".encode(content))
+        options = ReadOptions(with_labels=False, encoding=encoding)
+        ((documents, _),) = stream("-", options=options, note=noted.append)
+        assert documents.texts == ["Käse"]
+    assert [found.encoding for found in noted] == ["cp1252", "utf-8"]
+
+
+def test_endings_of_tables() -> None:
+    assert ending_of(b"id,text,labels") == ".csv"
+    assert ending_of("Titel;Schlagwörter".encode()) == ".csv"
+    assert ending_of(b"title\ttags") == ".tsv"
+    for other in (b"", b'{"text": "a"}', b"a text, and more", b"text", b"2 4 3", b"__label__a text, title"):
+        assert ending_of(other) == ""

@@ -18,12 +18,14 @@ def test_a_line() -> None:
 def test_options_of_a_model() -> None:
     options = as_trained(DEFAULTS, FOUND.remembered())
     assert (options.title_column, options.text_columns, options.label_column) == ("t", ("a", "b"), "tags")
-    assert (options.label_separator, options.remembered) == (";", True)
+    assert (options.trained_separator, options.label_separator, options.remembered) == (";", None, True)
     assert lacking(["t", "a", "b"], options, "column") is None
     assert "the model was trained on t, a, b, the file has t" in (lacking(["t"], options, "column") or "")
     own = as_trained(ReadOptions(text_column="x"), FOUND.remembered())
     assert (own.title_column, own.text_columns, own.remembered) == (None, ("x",), False)
     assert as_trained(DEFAULTS, {}) is DEFAULTS
+    # Data without columns, as of fastText or lists in Python: columns are guessed.
+    assert as_trained(DEFAULTS, {"text_hashes": ["ab"]}) == DEFAULTS
 
 
 @pytest.mark.parametrize("wrong", [[], {"texts": "a"}, {"texts": [1]}, {"title": 3}, {"separator": ""}])

@@ -140,3 +140,39 @@ def test_an_alternative_name_of_another_language_is_better_than_none(tmp_path: P
 def test_bad_vocabularies(tmp_path: Path, name: str, content: str, message: str) -> None:
     with pytest.raises(DataError, match=message):
         read_vocabulary(put(tmp_path / name, content))
+
+
+XML = (
+    '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+    'xmlns:skos="http://www.w3.org/2004/02/skos/core#"><skos:Concept rdf:about="u:1">'
+    "<skos:prefLabel>Größe</skos:prefLabel></skos:Concept></rdf:RDF>"
+)
+NAMED = {
+    "v.jsonl": '{"id": "u:1", "text": "Größe"}\n',
+    "w.jsonl": '{"id": "u:1", "text": "Größe", "alt": []}\n',
+    "v.tsv": "u:1\tGröße\n",
+    "v.csv": "id,label\nu:1,Größe\n",
+    "v.ttl": '@prefix s: <http://www.w3.org/2004/02/skos/core#> . <u:1> a s:Concept ; s:prefLabel "Größe" .',
+    "v.rdf": XML,
+}
+
+
+@pytest.mark.parametrize(("name", "content"), NAMED.items())
+def test_encodings(tmp_path: Path, name: str, content: str) -> None:
+    options = ReadOptions(encoding="cp1252")
+    path = put(tmp_path / name, content.encode("cp1252"))
+    assert read_vocabulary(path, options=options).texts == ["Größe"]
+    with pytest.raises(DataError, match=r"UTF-8|utf-8|is not valid RDF"):
+        read_vocabulary(path)
+    for marked in (content.encode(), f"\ufeff{content}".encode("utf-16-le")):
+        # Labels in UTF-8 beside documents in another encoding, and a byte order mark, are recognised.
+        assert read_vocabulary(put(path, marked), options=options).texts == ["Größe"]
+        assert read_vocabulary(path).texts == ["Größe"]
+
+
+@pytest.mark.parametrize("encoding", ["iso-8859-1", "utf-16", "utf-8"])
+def test_xml_names_its_own_encoding(tmp_path: Path, encoding: str) -> None:
+    declared = f'<?xml version="1.0" encoding="{encoding}"?>{XML}'.encode(encoding)
+    path = put(tmp_path / "v.rdf", declared)
+    for options in (ReadOptions(), ReadOptions(encoding="cp1250")):
+        assert read_vocabulary(path, options=options).texts == ["Größe"]

@@ -1,8 +1,11 @@
 """``longtail.fit``: data of any kind, a system by name, validation data among the parts."""
 
+import logging
+
 import pytest
 
 import longtail
+from longtail.data import overlap
 from longtail.errors import UsageError
 from longtail.systems.fitting import VALID
 from longtail.types import Dataset
@@ -31,3 +34,64 @@ def test_what_texts_and_tags_a_frame_and_a_data_set_give_is_the_same() -> None:
 def test_a_system_that_does_not_exist() -> None:
     with pytest.raises(UsageError, match="nonsense"):
         longtail.fit(TEXTS, TAGS, system="nonsense")
+
+
+def test_documents_are_held_out_to_measure_on(caplog: pytest.LogCaptureFixture) -> None:
+    texts = [f"text number {number}" for number in range(1200)]
+    tags = [[f"l{number % 3}"] for number in range(1200)]
+    with caplog.at_level(logging.INFO, "longtail"):
+        model = longtail.fit(texts, tags, system="dummy")
+    assert (model.facts_.documents, len(model.facts_.metrics)) == (1100, 10)
+    assert "100 of 1,200 training documents are held out to measure on" in caplog.text
+    assert "metrics on 100 validation documents: P@1 " in caplog.text
+    assert repr(model) == f"Dummy(3 labels, trained on 1,100 documents; validation nDCG@5 {_ndcg(model):.2f})"
+    whole = longtail.fit(texts, tags, system="dummy", valid=False)
+    assert (whole.facts_.documents, whole.facts_.metrics) == (1200, {})
+    # What is held out is a document of the user's training data all the same.
+    for trained in (model, whole):
+        assert (
+            overlap.share_in_training(Dataset.from_texts(texts, tags).documents, trained.facts_.reading) == 1
+        )
+
+
+def _ndcg(model: longtail.systems.base.System) -> float:
+    return float(model.facts_.metrics["nDCG@5"]["value"])
+
+
+def test_no_validation_also_of_parts() -> None:
+    data = Dataset.from_texts(TEXTS, TAGS)
+    assert not longtail.fit({"train": data, "valid": data}, system="dummy", valid=False).facts_.metrics
+
+
+def test_texts_of_misspelled_labels(caplog: pytest.LogCaptureFixture) -> None:
+    longtail.fit(TEXTS, [["cats"], ["dogs"], ["cats"]], system="dummy", label_texts={"birds": "they fly"})
+    longtail.fit(TEXTS, [["cats"], ["dogs"], []], system="dummy", label_texts={"cats": "a", "cuts": "b"})
+    assert caplog.records == []
+    longtail.fit(TEXTS, [["cats"], ["dogs"], []], system="dummy", label_texts={"cast": "animals"})
+    assert [(record.name, record.levelname) for record in caplog.records] == [("longtail", "WARNING")]
+    assert "'cast' (documents have 'cats')" in caplog.text
+    with pytest.raises(UsageError, match=r"label_texts has labels .* 'Cats' \(documents have 'cats'\)"):
+        longtail.fit(TEXTS, [["cats"], ["dogs"], []], system="dummy", label_texts={"Cats": "animals"})
+    # A label of validation documents is no misspelling.
+    valid = (["a"], [["Cats"]])
+    longtail.fit(TEXTS, [["cats"], [], []], system="dummy", label_texts={"Cats": "animals"}, valid=valid)
+
+
+def test_a_separator_of_labels_in_strings() -> None:
+    tags = ["red, fox", "sea", "sea, red"]
+    with pytest.raises(UsageError, match="label_separator in Python"):
+        longtail.fit(TEXTS, tags, system="dummy")
+    model = longtail.fit(TEXTS, tags, system="dummy", label_separator=",")
+    assert model.labels_.ids == ["red", "fox", "sea"]
+    frame = longtail.fit({"text": TEXTS, "tags": tags}, system="dummy", label_separator="none")
+    assert frame.labels_.ids == ["red, fox", "sea", "sea, red"]
+    # The model keeps it.
+    assert model.evaluate(["new text"], ["fox, sea"]).counts["assignments"] == 2
+    with pytest.raises(UsageError, match="separated by ';', but by ',' in the training data"):
+        model.evaluate(["new text"], ["fox; red"])
+    assert model.evaluate(["new text"], ["fox; red"], label_separator=";").counts["assignments"] == 2
+
+
+def test_no_documents() -> None:
+    with pytest.raises(UsageError, match="there is no document to train on"):
+        longtail.fit([], [])

@@ -75,7 +75,6 @@ def command(
     import longtail
     from longtail import threads
     from longtail.config import to_dict
-    from longtail.data import overlap
     from longtail.data.reading import read_parts
     from longtail.data.understood import as_trained
     from longtail.evaluation import html as page
@@ -106,12 +105,9 @@ def command(
         understood = next(one.understood for one in found.parts.values() if one.data is test)
         understanding.say(session, understood, data)
         understanding.check_labels(test, understood, data, "evaluate on")
-        training = overlap.sentence(test.documents, system.facts_.reading)
-        if training is not None:
-            session.say(f"warning: {training}")
         system = member_choice.chosen(system, test.documents, latency, members, session)
         label_choice.check(system, choice, session)
-        with run.phase("evaluate"):
+        with run.phase("evaluate"), session.library_warnings():
             report = system.evaluate(test, k=ranks, **choice)
             report = replace(report, insights=system.insights())
     report.meta.update(system=system.name, config=to_dict(system.config), model=model, data=data)

@@ -92,6 +92,7 @@ def command(
         known = RevealedLabels(system.labels_)
         if edges is not None and not system.capabilities.auxiliary_edges:
             raise UnsupportedError(f"the system '{system.name}' makes no use of edges: omit --edges")
+        empty = 0
         first = next(batches, None)
         documents = first[0] if first is not None else Documents.of([])
         system = member_choice.chosen(system, documents, latency, members, session)
@@ -103,8 +104,12 @@ def command(
                     best = system.predict(documents, k=k, revealed=revealed, edges=edges, **choice)
                     file.write(documents.ids, best)
                     phase.advance(len(documents))
+                    if documents.features is None:
+                        empty += sum(not text.strip() for text in documents.joined())
                 file.finish()
             tagged = phase.done
+    if empty:
+        session.say(f"warning: {empty:,} of {tagged:,} documents have no text")
     unknown = known.unknown_sentence(source)
     if unknown is not None:
         session.say(f"warning: {unknown}")

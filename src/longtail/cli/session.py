@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,6 +29,23 @@ class Session:
         """Tell the user something on stderr, which keeps stdout clean for results."""
         if not self.quiet:
             click.echo(message, err=True)
+
+    @contextmanager
+    def library_warnings(self) -> Iterator[None]:
+        """Show warnings of the logger ``longtail`` as those of a command."""
+        import logging
+
+        from longtail.run import LOGGER
+
+        handler = logging.Handler(logging.WARNING)
+        handler.emit = lambda record: self.say(f"warning: {record.getMessage()}")  # type: ignore[method-assign]
+        LOGGER.addHandler(handler)
+        before, LOGGER.propagate = LOGGER.propagate, False
+        try:
+            yield
+        finally:
+            LOGGER.propagate = before
+            LOGGER.removeHandler(handler)
 
     def run(self) -> ConsoleRun:
         """A run that shows its progress on stderr."""

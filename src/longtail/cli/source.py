@@ -24,7 +24,17 @@ def readable(path: str) -> Iterator[str]:
         copy = Path(folder) / "standard-input"
         with copy.open("wb") as handle:
             shutil.copyfileobj(sys.stdin.buffer, handle)
+        copy = _with_ending(copy)
         try:
             yield str(copy)
         except DataError as error:
             raise DataError(str(error).replace(str(copy), "standard input")) from error
+
+
+def _with_ending(copy: Path) -> Path:
+    """The copy under a name by which tables are recognised."""
+    from longtail.data.lines import first_lines
+    from longtail.data.standard_input import ending_of
+
+    ending = ending_of("".join(first_lines(copy, 1)).encode())
+    return copy.rename(copy.with_suffix(ending)) if ending else copy

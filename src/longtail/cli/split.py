@@ -12,10 +12,15 @@ from longtail.cli.session import current, verbosity
 from longtail.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from longtail.cli.session import Session
     from longtail.data.splits import Method
     from longtail.types import Dataset
 
 WARM_START = "warm-start"
+BY_FIELD = ("group", "time", "labels")
+"""Methods that may part near-duplicates."""
 METHODS = ("random", "stratified", "group", "time", "labels", WARM_START)
 
 
@@ -117,12 +122,27 @@ def command(
     with run.phase("write"):
         data.write(divided, target, format=to, force=force)
     session.written = True
+    if method in BY_FIELD:
+        _warn_of_copies(session, divided, method)
     lost = left_out(divided, format=to)
     if lost is not None:
         session.say(f"warning: {lost}")
     session.say(
         f"{target}: {', '.join(f'{len(piece):,} documents in {name}' for name, piece in divided.items())}"
     )
+
+
+def _warn_of_copies(session: Session, divided: Mapping[str, Dataset], method: str) -> None:
+    from longtail.data.near_duplicates import shared_with_first
+
+    counts = shared_with_first([part.documents for part in divided.values()])
+    first, *others = divided
+    for name, count in zip(others, counts, strict=True):
+        if count:
+            session.say(
+                f"warning: {count:,} documents of {name} have near-duplicates in {first}, so metrics will be too "
+                f"high: remove them, or use the method random or stratified, which keep them together, not {method}"
+            )
 
 
 def _warm_start(sets: dict[str, Dataset], origin: str, seed: int, inductive: bool) -> dict[str, Dataset]:

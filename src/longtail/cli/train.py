@@ -121,6 +121,7 @@ def command(
                 trained.save(model, force=force)
     session.written = True
     summary = summarise(trained, model, run.seconds, training, reason)
+    summary["validation_documents"] = 0 if valid is None else len(valid)
     if as_json:
         output.print_json(summary)
     elif not session.quiet:
@@ -171,6 +172,7 @@ def read_sets(
     from longtail.data import overlap, read_labels, read_vocabulary
     from longtail.data.misspelled import misspelled, misspelled_labels, sentence
     from longtail.data.reading import read_parts
+    from longtail.label_cells import NONE
     from longtail.types import Dataset
 
     if data is None:
@@ -186,6 +188,9 @@ def read_sets(
     if labels is None:
         understanding.check_labels(sets["train"], understood, data, "train on")
     kept = {} if understood is None else understood.remembered()
+    if reading.label_separator is None and kept.get("separator") == NONE:
+        # No string of the training data has several labels: others may.
+        kept["separator"] = None
     kept |= overlap.remembered(sets["train"].documents)
     if labels is None:
         if (doubt := misspelled_labels(found)) is not None:

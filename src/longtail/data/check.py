@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from longtail.data.duplicates import EXAMPLES, Duplicates, Finding, PartDuplicates, find_duplicates
-from longtail.data.folder_files import document_files
-from longtail.data.misspelled import misspelled_labels
+from longtail.data.folder_files import document_files, files_not_read
+from longtail.data.misspelled import label_doubts, misspelled_labels
 from longtail.data.options import DEFAULTS, ReadOptions
 from longtail.data.parts import Part, Parts
 from longtail.data.reading import read_parts
@@ -82,19 +82,25 @@ def check(path: str | Path, *, format: str | None = None, options: ReadOptions =
     problems: list[str] = []
 
     def note(problem: DataError) -> None:
-        if len(problems) < _MOST_PROBLEMS:
+        if len(problems) < _MOST_PROBLEMS and str(problem) not in problems:
             problems.append(str(problem))
 
-    name = " and ".join(files.format.name for files in document_files(Path(path), format))
+    every = document_files(Path(path), format)
+    name = " and ".join(files.format.name for files in every)
     try:
         found = read_parts(path, format=format, options=options, report=note)
     except DataError as error:
         note(error)
         found = None
-    return _report(str(path), name, found, problems)
+    unread = []
+    if Path(path).is_dir() and all(files.format.joins_parts for files in every):
+        unread = files_not_read(Path(path), [file for files in every for file in files.parts.values()])
+    return _report(str(path), name, found, problems, unread)
 
 
-def _report(path: str, name: str, found: Parts | None, problems: list[str]) -> CheckReport:
+def _report(
+    path: str, name: str, found: Parts | None, problems: list[str], unread: Sequence[str]
+) -> CheckReport:
     if found is None:
         nothing = Finding()
         return CheckReport(
@@ -126,7 +132,7 @@ def _report(path: str, name: str, found: Parts | None, problems: list[str]) -> C
         tuple(problems),
         {part: one.understood.line() for part, one in found.parts.items() if one.understood is not None},
         _samples(found),
-        tuple(_warnings(found, repeated)),
+        tuple(_warnings(found, repeated, unread)),
     )
 
 
@@ -144,10 +150,13 @@ def _nothing(part: Part, counts: PartCheck) -> Iterator[str]:
         )
 
 
-def _warnings(found: Parts, repeated: Duplicates) -> Iterator[str]:
+def _warnings(found: Parts, repeated: Duplicates, unread: Sequence[str]) -> Iterator[str]:
+    if unread:
+        yield f"{', '.join(unread)} not read: the files of parts are called train, valid and test"
     yield from repeated.warnings()
     if (doubt := misspelled_labels(found)) is not None:
         yield doubt
+    yield from label_doubts(found.labels.ids)
 
 
 def _samples(found: Parts) -> tuple[Mapping[str, Any], ...]:

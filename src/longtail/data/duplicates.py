@@ -43,12 +43,14 @@ class Duplicates:
 
     def warnings(self) -> Iterator[str]:
         """What they are worth knowing for, and what to do."""
+        advice = "remove them unless they should count several times"
+        if len(self.parts) == 1:
+            advice += "; longtail split keeps them in one part"
         for part, found in self.parts.items():
             if found.texts.count or found.near.count:
                 yield (
                     f"{part}: {_many(found.texts.count, 'has', 'have')} the text of an earlier one, "
-                    f"{found.near.count:,} nearly: remove them, or divide the data with longtail split, which "
-                    "keeps them in one part"
+                    f"{found.near.count:,} nearly: {advice}"
                 )
         for pair in dict.fromkeys((*self.shared, *self.nearly_shared)):
             same, near = (found.get(pair, Finding()).count for found in (self.shared, self.nearly_shared))

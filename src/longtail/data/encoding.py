@@ -7,6 +7,7 @@ import io
 from typing import BinaryIO, cast
 
 UTF_8 = "utf-8"
+UTF_16 = "utf-16"
 HINT = (
     "if the file is in another encoding, name it: --encoding cp1252, latin-1 or utf-16 (encoding in Python)"
 )
@@ -22,7 +23,7 @@ def in_utf8(handle: io.BufferedReader, encoding: str | None) -> BinaryIO:
     if encoding is None:
         return cast(BinaryIO, handle)
     if handle.peek(2)[:2] in UTF_16_MARKS:
-        encoding = "utf-16"
+        encoding = UTF_16
     if codecs.lookup(encoding).name == UTF_8:
         return cast(BinaryIO, handle)
     return cast(BinaryIO, io.BufferedReader(_Recoded(handle, encoding), _CHUNK))
@@ -49,6 +50,8 @@ class _Recoded(io.RawIOBase):
         self._handle = handle
         self._decoder = codecs.getincrementaldecoder(encoding)()
         self._rest = b""
+        # Parsers of RDF ask a file for its name.
+        self.name = str(getattr(handle, "name", ""))
 
     def readable(self) -> bool:
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,16 +72,7 @@ def _has_parts(folder: Path) -> bool:
 
 def _single_file(folder: Path) -> Path | None:
     """The only file of documents of a folder, whatever its name; None if there is none."""
-    found = [
-        path
-        for path in sorted(folder.iterdir())
-        if path.is_file()
-        and not path.name.startswith(".")
-        and bare_name(path).endswith(_ENDINGS)
-        and not bare_name(path).lower().startswith("filter_")
-        and bare_name(path).lower().split(".")[0] not in _NOT_DOCUMENTS
-        and _is_readable(path)
-    ]
+    found = [path for path in _document_like(folder) if _is_readable(path)]
     if len(found) > 1:
         raise DataError(
             f"there is no train part, and {', '.join(path.name for path in found)} may each be the documents: "
@@ -88,6 +80,23 @@ def _single_file(folder: Path) -> Path | None:
             path=folder,
         )
     return found[0] if found else None
+
+
+def files_not_read(folder: Path, read: Collection[Path]) -> list[str]:
+    """Names of files in the folder that look like documents and are not among those that are read."""
+    return [path.name for path in _document_like(folder) if path not in read and _is_readable(path)]
+
+
+def _document_like(folder: Path) -> list[Path]:
+    return [
+        path
+        for path in sorted(folder.iterdir())
+        if path.is_file()
+        and not path.name.startswith(".")
+        and bare_name(path).lower().endswith(_ENDINGS)
+        and not bare_name(path).lower().startswith("filter_")
+        and bare_name(path).lower().split(".")[0] not in _NOT_DOCUMENTS
+    ]
 
 
 def _is_readable(path: Path) -> bool:

@@ -26,7 +26,11 @@ def from_frame(frame: Any, options: ReadOptions = DEFAULTS) -> Dataset:
         roles = column_roles(header, options)
         separator = options.label_separator
         if separator is None and roles.labels is not None:
-            separator = SeparatorScan().add_all(columns[header.index(roles.labels)]).separator()
+            separator = (
+                SeparatorScan()
+                .add_all(columns[header.index(roles.labels)])
+                .separator(options.trained_separator)
+            )
         found = collect(cell_records(header, roles, rows, separator), index)
     except ValueError as error:
         raise UsageError(str(error)) from None

@@ -71,7 +71,7 @@ def separator_in(paths: Iterable[str | Path], options: ReadOptions) -> str:
                     # Reading the records meets it again, and reports it.
                     continue
     try:
-        return scan.separator()
+        return scan.separator(options.trained_separator)
     except ValueError as error:
         raise DataError(str(error), path=path) from None
 

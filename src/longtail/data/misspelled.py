@@ -7,7 +7,7 @@ only if the warm label has no text: then the text of a misspelled id is the one 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ SHOWN = 3
 _SHORTEST = 4
 """Shorter ids are too often one letter apart."""
 
+_WHOLE_FLOAT = re.compile(r"-?[0-9]+\.0")
 _GAPS = re.compile(r"[\s_-]+")
 
 
@@ -78,6 +79,23 @@ def misspelled_labels(found: Parts) -> str | None:
         ids[found.listed :],
     )
     return sentence(pairs, str(found.labels_path or "the file of labels")) if pairs else None
+
+
+def label_doubts(ids: Sequence[str]) -> Iterator[str]:
+    """What is odd about the ids of all labels: some that are the same but for case and spacing, or 1.0 for 1."""
+    first: dict[str, str] = {}
+    alike = [
+        (first[plain], label) for label in ids if first.setdefault(plain := _plain(label), label) != label
+    ]
+    if alike:
+        shown = ", ".join(f"{one!r} and {other!r}" for one, other in alike[:SHOWN])
+        more = f" and {len(alike) - SHOWN:,} more" if len(alike) > SHOWN else ""
+        yield f"labels differ in case or spacing only: {shown}{more}; write them alike if they mean the same"
+    if ids and all(_WHOLE_FLOAT.fullmatch(label) for label in ids):
+        yield (
+            f"all labels are numbers like {ids[0]!r}, as pandas writes whole numbers where cells are empty: "
+            "predictions will have them so"
+        )
 
 
 def sentence(pairs: list[Pair], where: str) -> str:

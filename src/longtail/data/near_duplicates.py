@@ -36,6 +36,13 @@ def document_groups(documents: Documents, similar: float = SIMILAR) -> np.ndarra
     return near_duplicate_groups(documents.joined(), similar)
 
 
+def shared_with_first(parts: Sequence[Documents]) -> list[int]:
+    """How many documents of each part but the first have a near-duplicate in the first."""
+    groups = near_duplicate_groups([text for part in parts for text in part.joined()])
+    first, *others = np.split(groups, np.cumsum([len(part) for part in parts])[:-1])
+    return [int(np.isin(other, first).sum()) for other in others]
+
+
 def near_duplicate_groups(texts: Sequence[str], similar: float = SIMILAR) -> np.ndarray:
     """The number of each text's group (int64 [n]), from 0 in the order of their first texts.
 

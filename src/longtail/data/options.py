@@ -31,6 +31,7 @@ class ReadOptions:
         encoding: the encoding of text files; a byte order mark of UTF-16 is recognised without it.
         labels: the file of labels, instead of the one beside the documents.
         with_labels: whether the labels of documents are read; a prediction does without them.
+        trained_separator: what separates labels in the training data of a model.
         remembered: whether title and text columns are those that a model was trained on, so that all of them
             must be there.
     """
@@ -45,6 +46,7 @@ class ReadOptions:
     encoding: str = "utf-8"
     labels: str | None = None
     with_labels: bool = True
+    trained_separator: str | None = None
     remembered: bool = False
 
     def __post_init__(self) -> None:

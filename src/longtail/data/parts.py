@@ -54,13 +54,13 @@ class Parts:
 
 
 def find_file(folder: Path, names: Sequence[str]) -> Path | None:
-    """The one file of these names, plain or compressed, that the folder has; two of them are an error."""
-    there = [
-        folder / f"{name}{ending}"
-        for name in names
-        for ending in ("", *COMPRESSED)
-        if (folder / f"{name}{ending}").is_file()
-    ]
+    """The one file of these names, plain or compressed, in any case, that the folder has; two are an error."""
+    wanted = {f"{name}{ending}".lower(): None for name in names for ending in ("", *COMPRESSED)}
+    if not wanted or not folder.is_dir():
+        return None
+    found = {path: path.name.lower() for path in folder.iterdir() if path.name.lower() in wanted}
+    order = list(wanted)
+    there = sorted((path for path in found if path.is_file()), key=lambda path: order.index(found[path]))
     if len(there) > 1:
         raise DataError(f"both {there[0].name} and {there[1].name} are there; keep one of them", path=folder)
     return there[0] if there else None

@@ -10,9 +10,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from longtail.columns import is_sparse
+from longtail.columns import is_sparse, tag_lists
 from longtail.data.column_names import LABEL_NAMES
 from longtail.data.frame import from_frame
+from longtail.data.options import DEFAULTS, ReadOptions
+from longtail.data.roles import find_roles
 from longtail.errors import UsageError
 from longtail.types import Dataset, LabelSet
 
@@ -27,6 +29,8 @@ def dataset_of(
     text: str | None = None,
     labels: str | None = None,
     label_texts: Mapping[str, str] | Sequence[str] | None = None,
+    label_separator: str | None = None,
+    trained_separator: str | None = None,
 ) -> Dataset:
     """A data set from what is at hand.
 
@@ -37,13 +41,16 @@ def dataset_of(
         text: the column of the text in a frame or in records; guessed where it is not named.
         labels: the column of the labels.
         label_texts: texts of labels by id (a list in column order when ``tags`` is a matrix).
+        label_separator: what stands between labels where those of a document are one string; inferred without it.
+        trained_separator: what it is in the training data of a model.
     """
+    cells = ReadOptions(label_separator=label_separator, trained_separator=trained_separator)
     if isinstance(source, (str, Path)):
         raise UsageError(
             f"{str(source)[:60]!r} is one string: give a list of texts, or read a file with longtail.read(path)"
         )
     if tags is not None:
-        return _texts_and_tags(source, tags, text, labels, label_texts)
+        return _texts_and_tags(source, tags, text, labels, label_texts, cells)
     if isinstance(source, Dataset):
         if text is not None or labels is not None:
             raise UsageError("a Dataset has its texts and labels already: leave out text= and labels=")
@@ -53,9 +60,26 @@ def dataset_of(
         rows = list(source) if isinstance(source, Iterable) and not is_sparse(source) else [source]
         columns = record_columns(rows)
         if columns is None:
-            return Dataset.from_texts(*_pairs(rows), label_texts)
+            texts, own = _pairs(rows)
+            return Dataset.from_texts(texts, _tags(own, cells), label_texts)
         columns = _with_class_names(columns, getattr(source, "features", None))
-    return with_label_texts(_from_columns(columns, text, labels), label_texts)
+    return with_label_texts(_from_columns(columns, text, labels, cells), label_texts)
+
+
+def remembered_columns(
+    source: Any, text: str | None, labels: str | None, label_separator: str | None
+) -> dict[str, Any]:
+    """What a model keeps of the columns of a frame, to read files in the same way; for texts, the separator."""
+    names = None if _is_lazy(source) else _names_of(source)
+    if names is None and text is None:
+        return {} if label_separator is None else {"separator": label_separator}
+    found = find_roles([str(name) for name in names or ()], DEFAULTS)
+    return {
+        "title": found.title if text is None else None,
+        "texts": list(found.texts) if text is None else [text],
+        "labels": labels or found.labels,
+        "separator": label_separator,
+    }
 
 
 def with_label_texts(data: Dataset, texts: Mapping[str, str] | Sequence[str] | None) -> Dataset:
@@ -78,15 +102,30 @@ def columns_of(source: Any) -> dict[str, list[Any]] | None:
         return {str(name): _listed(column) for name, column in source.items()}
     if is_sparse(source) or getattr(source, "ndim", 2) == 1:
         return None
-    if callable(getattr(source, "collect", None)):  # a lazy frame of polars
+    if _is_lazy(source):
         source = source.collect()
-    names = getattr(source, "column_names", None)  # Hugging Face datasets, pyarrow
+    names = _names_of(source)
     if names is None:
-        names = getattr(source, "columns", None)  # pandas, polars
-    if names is None or not hasattr(source, "__getitem__"):
         return None
     columns = {str(name): _listed(source[name]) for name in names}
     return _with_class_names(columns, getattr(source, "features", None))
+
+
+def _is_lazy(source: Any) -> bool:
+    """Whether it is a lazy frame of polars, which has no columns until it is collected."""
+    return callable(getattr(source, "collect", None))
+
+
+def _names_of(source: Any) -> list[Any] | None:
+    """The names of the columns, where there are some."""
+    if isinstance(source, Mapping):
+        return list(source)
+    names = getattr(source, "column_names", None)  # Hugging Face datasets, pyarrow
+    if names is None:
+        names = getattr(source, "columns", None)  # pandas, polars
+    if names is None or isinstance(names, Mapping) or not hasattr(source, "__getitem__"):
+        return None
+    return list(names)
 
 
 def record_columns(rows: Sequence[Any]) -> dict[str, list[Any]] | None:
@@ -103,6 +142,7 @@ def _texts_and_tags(
     text: str | None,
     labels: str | None,
     label_texts: Mapping[str, str] | Sequence[str] | None,
+    cells: ReadOptions,
 ) -> Dataset:
     if isinstance(source, Dataset):
         raise UsageError("a Dataset has its labels already: leave out the tags")
@@ -110,7 +150,12 @@ def _texts_and_tags(
         raise UsageError(f"give either tags or the column of the labels ({labels!r}), not both")
     if text is not None:
         source = _column(columns_of(source) or {}, text)
-    return Dataset.from_texts(source, tags, label_texts)
+    return Dataset.from_texts(source, _tags(tags, cells), label_texts)
+
+
+def _tags(tags: Any, cells: ReadOptions) -> Any:
+    """A list of label ids per document; a sparse matrix as it is."""
+    return tags if is_sparse(tags) else tag_lists(tags, cells.label_separator, cells.trained_separator)
 
 
 def _pairs(rows: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -128,7 +173,9 @@ def _pairs(rows: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     return [row[0] for row in rows], [row[1] for row in rows]
 
 
-def _from_columns(columns: dict[str, list[Any]], text: str | None, labels: str | None) -> Dataset:
+def _from_columns(
+    columns: dict[str, list[Any]], text: str | None, labels: str | None, cells: ReadOptions
+) -> Dataset:
     chosen = dict(columns)
     if labels is not None:
         chosen = {name: column for name, column in chosen.items() if name not in (labels, LABELS)}
@@ -140,7 +187,12 @@ def _from_columns(columns: dict[str, list[Any]], text: str | None, labels: str |
     sizes = {len(column) for column in chosen.values()}
     if len(sizes) > 1:
         raise UsageError(f"the columns {', '.join(chosen)} have different lengths: {sorted(sizes)}")
-    data = from_frame(_Frame(chosen))
+    roles = find_roles(list(chosen), DEFAULTS)
+    if roles.title is None and not roles.texts:
+        raise UsageError(
+            f"none of the columns {', '.join(columns)} is known as the text: name it, as in text='title'"
+        )
+    data = from_frame(_Frame(chosen), cells)
     if not data.Y.nnz:
         raise UsageError(
             f"no document has a label: the columns are {', '.join(columns)}; name the one with the labels, "

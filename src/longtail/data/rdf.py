@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, cast
 
 import orjson
 
+from longtail.data.encoding import HINT, UTF_8
 from longtail.data.lines import opened, whole_lines
 from longtail.errors import DataError, MissingPackageError
 
@@ -46,6 +47,8 @@ def rdf_graph(path: Path, syntax: str, encoding: str | None = None) -> tuple[Any
                 graph.parse(file=source, format=syntax)
         except (DataError, EOFError, OSError, MemoryError):
             raise
+        except UnicodeDecodeError:
+            raise DataError(f"is not valid {encoding or UTF_8}; {HINT}", path=path) from None
         except Exception as error:
             problem = " ".join(str(error).split())[:200]
             raise DataError(f"is not valid RDF ({problem})", path=path) from None

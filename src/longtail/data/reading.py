@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from longtail.data.encoding import UTF_16, UTF_16_MARKS
 from longtail.data.folder_files import Files, document_files
 from longtail.data.formats import format_named, sniff
-from longtail.data.lines import STDIN
+from longtail.data.lines import STDIN, opened
 from longtail.data.options import DEFAULTS, ReadOptions
 from longtail.data.pair_files import EDGES, read_edges
 from longtail.data.parts import PARTS, STEMS, Parts, find_file, part_of_name
@@ -92,7 +93,7 @@ def stream(
     plain = Understood(path=str(place), format=chosen.name, has_columns=False, encoding=options.encoding)
     found = plain if chosen.describe is None else chosen.describe(place, options)
     if note is not None:
-        note(found)
+        note(_with_encoding(found, place))
     return chosen.stream(place, options, batch_size)
 
 
@@ -132,13 +133,22 @@ def _read(files: Files, parts: Sequence[str], options: ReadOptions, report: Repo
         raise UsageError(f"--labels is for labels that have ids: the format {chosen.name} numbers them")
     wanted = {part: files.parts[part] for part in PARTS if part in parts and part in files.parts}
     found = chosen.read(wanted, files.folder, options, report)
-    plain = {
-        name: part.understood or Understood(path=str(part.path), format=chosen.name, has_columns=False)
+    plain = Understood(path="", format=chosen.name, has_columns=False)
+    described = {
+        name: replace(
+            part,
+            understood=_with_encoding(part.understood or replace(plain, path=str(part.path)), part.path),
+        )
         for name, part in found.parts.items()
     }
-    return replace(
-        found, parts={name: replace(part, understood=plain[name]) for name, part in found.parts.items()}
-    )
+    return replace(found, parts=described)
+
+
+def _with_encoding(understood: Understood, path: Path) -> Understood:
+    """What was understood with the encoding that the file itself names."""
+    with opened(path, None) as handle:
+        marked = handle.read(2) in UTF_16_MARKS
+    return replace(understood, encoding=UTF_16) if marked else understood
 
 
 def _joined(found: list[Parts]) -> Parts:

@@ -216,10 +216,13 @@ def _random_groups(groups: np.ndarray, shares: Sequence[float], seed: int) -> np
     sizes = _sizes(len(groups), _checked(shares))
     order = np.random.default_rng(seed).permutation(len(members))
     middles = np.cumsum(members[order]) - members[order] / 2
-    parts = np.empty(len(members), np.int8)
+    parts: np.ndarray = np.empty(len(members), np.int8)
     parts[order] = np.searchsorted(np.cumsum(sizes)[:-1], middles)
-    why = f"{len(members):,} groups of near-duplicates (up to {members.max():,} documents) are too few to share out"
-    return _all_in_use(parts[groups], len(sizes), why)
+    if len(np.unique(parts)) < len(sizes):
+        # A few large groups: what counts is that every part has one.
+        parts = random_split(len(members), shares, seed)
+    every: np.ndarray = parts[groups]
+    return every
 
 
 def _by_group(Y: csr_array, groups: np.ndarray) -> csr_array:

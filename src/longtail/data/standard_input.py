@@ -11,11 +11,12 @@ from pathlib import Path
 
 from longtail.data import plain_text, table
 from longtail.data.canonical_jsonl import check_keys
+from longtail.data.encoding import UTF_8
 from longtail.data.formats import JSON_ARRAY
 from longtail.data.json_keys import Keys
 from longtail.data.json_record import record_parser
 from longtail.data.lines import STDIN, byte_lines
-from longtail.data.options import ReadOptions
+from longtail.data.options import DEFAULTS, ReadOptions
 from longtail.data.records import Batch, batches, fail, parsed
 from longtail.data.roles import find_roles
 from longtail.data.understood import Understood
@@ -23,7 +24,6 @@ from longtail.errors import DataError, UsageError
 
 _NAME = "standard input"
 _FORMATS = ("jsonl", "table", "text")
-_DELIMITERS = ",;\t"
 
 
 def stream_stdin(
@@ -57,14 +57,9 @@ def _format_of(line: bytes, options: ReadOptions) -> str:
     if start.startswith((b'[{"', b"[ {")) or start.rstrip() == b"[":
         raise DataError(JSON_ARRAY, path=_NAME)
     header = _header(line)
-    if len(header) < 2 or not all(header):
-        return "text"
-    try:
-        roles = find_roles(header, options)
-    except ValueError:
-        return "table"
-    known = [name for name in (roles.id, roles.title, *roles.texts, roles.labels) if name is not None]
-    if len(known) > 1:
+    # Labels are not read in a prediction, but their column says as much that this is a table.
+    known = _known(header, replace(options, with_labels=True))
+    if known > 1:
         return "table"
     if known and len(header) <= 10:
         raise DataError(
@@ -76,13 +71,31 @@ def _format_of(line: bytes, options: ReadOptions) -> str:
     return "text"
 
 
+def ending_of(line: bytes) -> str:
+    """The ending of a table with this first line; none where it is no table."""
+    if _known(_header(line), DEFAULTS) < 2:
+        return ""
+    return ".tsv" if _delimiter(line.decode("utf-8", "replace")) == "\t" else ".csv"
+
+
+def _known(header: list[str], options: ReadOptions) -> int:
+    """How many of the names are those of known columns."""
+    if not header or not all(header):
+        return 0
+    try:
+        roles = find_roles(header, options)
+    except ValueError:  # Two that may each be the same.
+        return 2
+    return sum(name is not None for name in (roles.id, roles.title, *roles.texts, roles.labels))
+
+
 def _header(line: bytes) -> list[str]:
     text = line.decode("utf-8", "replace")
     return [name.strip() for name in next(csv.reader([text], delimiter=_delimiter(text)), [])]
 
 
 def _delimiter(text: str) -> str:
-    return max(_DELIMITERS, key=text.count)
+    return max(table.DELIMITERS, key=text.count)
 
 
 def _json_lines(
@@ -115,9 +128,11 @@ def _table(
         with copy.open("wb") as handle:
             handle.writelines(line + b"\n" for _, line in lines)
         try:
-            understood = table.describe(copy, options)
+            # The lines are in UTF-8 already, whatever they came in.
+            plain = replace(options, encoding=UTF_8)
+            understood = table.describe(copy, plain)
             if note is not None:
-                note(replace(understood, path=_NAME))
-            yield from table.stream(copy, options, size)
+                note(replace(understood, path=_NAME, encoding=options.encoding))
+            yield from table.stream(copy, plain, size)
         except DataError as error:
             raise DataError(str(error).replace(str(copy), _NAME)) from None

@@ -66,9 +66,8 @@ def as_trained(options: ReadOptions, remembered: Mapping[str, Any]) -> ReadOptio
     """The options with the columns that a model was trained on, unless columns are named in them."""
     if not remembered:
         return options
-    separator = options.label_separator or remembered.get("separator")
-    options = replace(options, label_separator=separator)
-    if options.title_column is None and not options.text_columns:
+    options = replace(options, trained_separator=remembered.get("separator"))
+    if "texts" in remembered and options.title_column is None and not options.text_columns:
         options = replace(
             options,
             title_column=remembered.get("title"),

@@ -93,9 +93,11 @@ class System(Explaining, LabelFacts, ABC):
         if valid is None or not len(valid):
             return
         valid = valid.relabelled(self.labels_.extended(valid.labels.ids))
+        from longtail.systems.evaluating import evaluate
+
         self._calibrate(valid, run)
         with run.phase("validate"):
-            report = self.evaluate(valid)
+            report = evaluate(self, valid, (1, 3, 5), LabelChoice())
         found = {"documents": len(valid), "held_out": held_out, "k": report.bins_k, "bins": report.bins}
         self.facts_ = replace(self.facts_, metrics=report.headline(), validation=found)
 
@@ -269,6 +271,7 @@ class System(Explaining, LabelFacts, ABC):
         *,
         text: str | None = None,
         labels: str | None = None,
+        label_separator: str | None = None,
         k: Sequence[int] = (1, 3, 5),
         threshold: float | None = None,
         precision: float | None = None,
@@ -282,17 +285,28 @@ class System(Explaining, LabelFacts, ABC):
             tags: the labels of the texts: a list of label ids per document.
             text: the column of the text in a data frame.
             labels: the column of the labels in a data frame.
+            label_separator: what stands between labels in one string; inferred where it is not named.
             k: the ranks to report.
             threshold, precision, max_f1, precision_by: choose among the labels up to the largest rank, as in
                 ``predict``; precision, recall and F1 of the report are those of the chosen labels.
         """
         from longtail.data.python_data import dataset_of
         from longtail.systems.evaluating import evaluate
+        from longtail.systems.evaluation_data import check_evaluation_data
 
         choice = LabelChoice(threshold, precision, max_f1, precision_by)
         self._check_fitted()
         choice.check(self)
-        return evaluate(self, dataset_of(test, tags, text=text, labels=labels), tuple(k), choice)
+        test = dataset_of(
+            test,
+            tags,
+            text=text,
+            labels=labels,
+            label_separator=label_separator,
+            trained_separator=self.facts_.reading.get("separator"),
+        )
+        check_evaluation_data(self, test)
+        return evaluate(self, test, tuple(k), choice)
 
     def score(
         self, test: Any, tags: Any = None, *, text: str | None = None, labels: str | None = None, k: int = 5

@@ -10,7 +10,7 @@ import numpy as np
 
 from longtail.data import overlap
 from longtail.data.misspelled import misspelled, sentence
-from longtail.data.python_data import dataset_of
+from longtail.data.python_data import dataset_of, remembered_columns
 from longtail.errors import UsageError
 from longtail.progress import Callback, run_with
 from longtail.systems import auto, create
@@ -37,6 +37,7 @@ def fit(
     labels: Any,
     valid: Any,
     label_texts: Mapping[str, str] | Sequence[str] | None,
+    label_separator: str | None,
     system: str,
     budget: str | float | None,
     progress: bool | Callback | Run | None,
@@ -49,6 +50,7 @@ def fit(
     columns = {
         "text": None if isinstance(text, Mapping) else text,
         "labels": None if isinstance(labels, Mapping) else labels,
+        "label_separator": label_separator,
     }
     if system != AUTO and budget is not None:
         raise UsageError(
@@ -59,6 +61,9 @@ def fit(
     wanted = valid is not False
     source, valid = _parts(source, valid if wanted else None, named=wanted)
     train = dataset_of(source, tags, label_texts=label_texts, **columns)
+    if tags is not None and not len(train):
+        raise UsageError("there is no document to train on: the texts are empty")
+    reading = remembered_columns(source if tags is None else None, **columns)
     validation = None if valid is None else _validation(valid, columns)
     run = run_with(progress)
     check_label_texts(label_texts, train, validation, run)
@@ -70,7 +75,7 @@ def fit(
     trained = untrained.fit(rest, valid=validation, run=run)
     if validation is not None and trained.facts_.metrics:
         run.say(in_words(trained, validation))
-    trained.facts_ = replace(trained.facts_, reading=overlap.remembered(train.documents))
+    trained.facts_ = replace(trained.facts_, reading=reading | overlap.remembered(train.documents))
     return trained
 
 
@@ -105,7 +110,7 @@ def check_label_texts(
 def _validation(valid: Any, columns: dict[str, Any]) -> Dataset:
     """Validation data: a pair of texts and tags, or what training data can be."""
     if isinstance(valid, (tuple, list)) and len(valid) == 2 and not isinstance(valid[0], (tuple, Mapping)):
-        return dataset_of(valid[0], valid[1])
+        return dataset_of(valid[0], valid[1], label_separator=columns["label_separator"])
     if isinstance(valid, Dataset):
         return valid
     return dataset_of(valid, **columns)
