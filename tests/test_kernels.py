@@ -1,5 +1,7 @@
 """Compiled kernels: code on disk is found again, and never that of another signature."""
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -85,3 +87,32 @@ def test_another_process_finds_the_code(tmp_path: Path) -> None:
         for _ in range(2)
     ]
     assert outputs == [["3.0", "6", "0"], ["3.0", "6", "2"]]
+
+
+def test_a_read_only_package_without_any_cache_folder_works(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "doubling.py").write_text(
+        "from longtail.kernels import kernel\n@kernel\ndef double(x):\n    return 2 * x\n", encoding="utf-8"
+    )
+    package.chmod(0o555)
+    # root writes to read-only folders, too, unless it gives up that right.
+    dropped = [] if os.geteuid() else ["setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner"]
+    if dropped and shutil.which("setpriv") is None:
+        pytest.skip("root without setpriv")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA", "XDG"))}
+    environment |= {"HOME": "/proc/none", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["PYTHONPATH"] = os.pathsep.join([str(package), environment.get("PYTHONPATH", "")])
+    script = (
+        "import os, doubling; print(os.access(os.path.dirname(doubling.__file__), os.W_OK), "
+        "doubling.double(1.5), doubling.double._cache)"
+    )
+    done = subprocess.run(
+        [*dropped, sys.executable, "-c", script], env=environment, capture_output=True, text=True
+    )
+    package.chmod(0o755)
+    assert done.returncode == 0, done.stderr
+    writable, doubled, cache = done.stdout.split(maxsplit=2)
+    assert (writable, doubled) == ("False", "3.0")
+    assert "NullCache" in cache
+    assert [path.name for path in package.iterdir()] == ["doubling.py"]

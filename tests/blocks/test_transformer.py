@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -184,3 +185,36 @@ def test_narrow_words_there_and_back(tmp_path: Path) -> None:
     again = Transformer.from_arrays(folder, {name: array.copy() for name, array in albert.arrays().items()})
     with torch.no_grad():
         torch.testing.assert_close(again(tokens)[-1], albert(tokens)[-1], atol=0, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"num_hidden_layers": 10**9}, "its settings ask for 1,000,000,000 layers"),
+        ({"num_hidden_layers": 0}, "its settings ask for 0 layers"),
+        ({"intermediate_size": 10**9}, "its settings ask for .* weights, but model.safetensors has"),
+        ({"vocab_size": 10**9}, "its settings ask for .* weights, but model.safetensors has"),
+    ],
+)
+def test_settings_that_ask_for_more_than_the_file_has_are_refused(
+    tmp_path: Path, settings: dict[str, Any], says: str
+) -> None:
+    place = KINDS["bert"](tmp_path / "bert")
+    config = json.loads((place / "config.json").read_text())
+    (place / "config.json").write_text(json.dumps({**config, **settings}))
+    with pytest.raises(UsageError, match=says):
+        Transformer.of(EncoderFolder.of(place))
+
+
+def test_code_and_kernels_that_settings_name_are_left_out(tmp_path: Path) -> None:
+    place = KINDS["bert"](tmp_path / "bert")
+    config = json.loads((place / "config.json").read_text())
+    named = {
+        "auto_map": {"AutoModel": "code.Model"},
+        "attn_implementation": "someone/kernel",
+        "_attn_implementation": "someone/kernel",
+        "quantization_config": {"quant_method": "bitsandbytes"},
+    }
+    (place / "config.json").write_text(json.dumps({**config, **named}))
+    made = Transformer.of(EncoderFolder.of(place))
+    assert "someone" not in str(made.model.config._attn_implementation)

@@ -56,6 +56,78 @@ def test_an_interruption_leaves_things_as_they_were(
         assert "train slowly stopped after" in err
 
 
+@pytest.mark.parametrize(
+    ("phase", "number", "code"),
+    [
+        ("features", signal.SIGINT, 130),
+        ("classifiers", signal.SIGTERM, 143),
+        ("classifiers", signal.SIGINT, 130),
+    ],
+)
+def test_a_signal_while_kernels_run_has_its_exit_code(
+    tmp_path: Path, phase: str, number: signal.Signals, code: int
+) -> None:
+    data, work = tmp_path / "data.jsonl", tmp_path / "work"
+    work.mkdir()
+    data.write_text(
+        "".join(
+            f'{{"text": "{" ".join(f"w{(n * k) % 997}" for k in range(1, 40))}", "labels": ["l{n % 700}"]}}\n'
+            for n in range(4000)
+        )
+    )
+    command = [sys.executable, "-m", "longtail", "train", str(data), "-o", str(work / "model")]
+    command += ["--system", "linear", "--set", "tree.trees=40"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        shown = []
+        for line in process.stderr:
+            shown.append(line)
+            if line.startswith(phase):
+                break
+        process.send_signal(number)
+        rest = process.stderr.read()
+        process.wait(timeout=60)
+    assert process.returncode == code, [*shown, rest]
+    assert rest.splitlines()[-1].endswith("; nothing was written")
+    assert everything_in(work) == {}
+
+
+INTERRUPTED_WITHIN_A_STRING = """
+import sys
+from longtail.cli import main as cli
+
+def interrupted(*given):
+    exec("raise KeyboardInterrupt")
+
+cli._execute = interrupted
+sys.argv = ["longtail", "doctor"]
+sys.exit(cli.main())
+"""
+
+
+def test_ctrl_c_while_a_module_defines_a_class_has_its_exit_code(tmp_path: Path) -> None:
+    (tmp_path / "interrupted.py").write_text(INTERRUPTED_WITHIN_A_STRING)
+    done = subprocess.run(
+        [sys.executable, "-m", "interrupted"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 130
+    assert done.stderr == "longtail: interrupted; nothing was written\n"
+
+
+def test_a_signal_after_the_work_does_not_change_the_exit_code(tmp_path: Path) -> None:
+    (tmp_path / "late.py").write_text(
+        "import os, signal, sys\nfrom longtail.cli import main as cli\n"
+        "cli._execute = lambda *given: 0\nsys.argv = ['longtail']\ncode = cli.main()\n"
+        "os.kill(os.getpid(), getattr(signal, os.environ['SIGNAL']))\nsys.exit(code)\n"
+    )
+    for name in ("SIGINT", "SIGTERM"):
+        environment = {**os.environ, "SIGNAL": name}
+        assert subprocess.run([sys.executable, "late.py"], cwd=tmp_path, env=environment).returncode == 0
+
+
 def limit_file_size(limit: int) -> Callable[[], None]:
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 

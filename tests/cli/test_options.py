@@ -3,7 +3,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from longtail.cli import options
-from longtail.data import ReadOptions
+from longtail.data import ReadOptions, limits
 from longtail.errors import UsageError
 
 
@@ -69,3 +69,29 @@ def test_wrong_numbers_are_wrong_usage(arguments):
 def test_values_that_only_the_reader_can_judge_are_judged_by_it():
     assert isinstance(run("--split", "10").exception, UsageError)
     assert isinstance(run("--label-separator", "").exception, UsageError)
+
+
+@click.command()
+@options.reading
+def limited(**columns):
+    click.echo(repr(limits.current()))
+
+
+def test_limits_hold_while_the_command_runs():
+    answer = CliRunner().invoke(limited, ["--limit", "line=1GB", "--limit", "rows=7"])
+    assert answer.output == f"{limits.Limits(line=2**30, rows=7)!r}\n"
+    assert limits.current() == limits.Limits()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("lines=1", "there is no limit 'lines'; the limits are line, ratio"),
+        ("line", "the limit 'line' must be a whole number"),
+        ("line=many", "the limit 'line' must be a whole number"),
+    ],
+)
+def test_a_wrong_limit_is_an_error_that_says_so(given, says):
+    answer = CliRunner().invoke(limited, ["--limit", given])
+    assert isinstance(answer.exception, UsageError)
+    assert str(answer.exception).startswith(says)

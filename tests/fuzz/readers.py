@@ -2,9 +2,12 @@
 
 import gzip
 import lzma
+import sys
 import zlib
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
+from typing import TextIO, cast
 
 import numpy as np
 
@@ -46,8 +49,25 @@ SEEDS: dict[str, dict[str, str]] = {
         "labels.csv": "uri,label_en\nhttp://x/1,cat\n",
         "labels.tsv": "<u>\tcat\n",
     },
+    "rdf": {
+        "labels.rdf": (
+            '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+            'xmlns:skos="http://www.w3.org/2004/02/skos/core#"><skos:Concept rdf:about="http://x/1">'
+            "<skos:prefLabel>cat &amp; dog</skos:prefLabel></skos:Concept></rdf:RDF>"
+        ),
+        "labels.jsonld": (
+            '{"@context": {"skos": "http://www.w3.org/2004/02/skos/core#"}, "@id": "http://x/1", '
+            '"@type": "skos:Concept", "skos:prefLabel": "cat"}'
+        ),
+        "labels.nt": (
+            "<http://x/1> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> "
+            "<http://www.w3.org/2004/02/skos/core#Concept> .\n"
+            '<http://x/1> <http://www.w3.org/2004/02/skos/core#prefLabel> "cat"@en .\n'
+        ),
+    },
+    "parquet": {"train.parquet": ""},
 }
-"""A small data set per format; matrices of PECOS are made of changed arrays."""
+"""A small data set per format; matrices of PECOS are made of changed arrays, tables of Parquet by pyarrow."""
 
 _PIECES = (
     b"\0",
@@ -82,6 +102,8 @@ def make(place: Path, kind: str, seed: int) -> str:
     for name, content in SEEDS[kind].items():
         if name.endswith(".npz"):
             _matrix(place / name, random)
+        elif name.endswith(".parquet"):
+            _table(place / name, random)
         else:
             (place / name).write_text(content, encoding="utf-8")
     done = []
@@ -95,7 +117,7 @@ def outcome(place: Path) -> str:
     """Read it in all ways: data sets and batches, or errors of longtail; everything else is raised."""
     results = []
     for path in (place, *sorted(place.iterdir())):
-        for way in (_whole, _streamed, _labels):
+        for way in (_whole, _streamed, _piped, _labels):
             try:
                 way(path)
                 results.append(ANSWERED)
@@ -121,6 +143,19 @@ def _streamed(path: Path) -> None:
         assert len(documents) == len(labels)
 
 
+def _piped(path: Path) -> None:
+    if not path.is_file():
+        return
+    before = sys.stdin
+    with path.open("rb") as handle:
+        sys.stdin = cast(TextIO, SimpleNamespace(buffer=handle))
+        try:
+            for documents, labels in stream("-", batch_size=3):
+                assert len(documents) == len(labels)
+        finally:
+            sys.stdin = before
+
+
 def _labels(path: Path) -> None:
     if path.is_file():
         labels = read_labels(path)
@@ -144,6 +179,22 @@ def _changed(path: Path, random: Random) -> str:
         content = content[: random.randrange(len(content) + 1)]
     path.write_bytes(content)
     return f"{len(content)} bytes"
+
+
+def _table(path: Path, random: Random) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    n = random.choice((1, 3, 40))
+    table = pyarrow.table(
+        {
+            "id": [str(row) for row in range(n)],
+            "text": [f"text {row % 5}" if row % 7 else None for row in range(n)],
+            "labels": [["a", f"b{row % 3}"] for row in range(n)],
+        }
+    )
+    codec = random.choice(("none", "snappy", "gzip", "zstd"))
+    pyarrow.parquet.write_table(table, path, compression=codec, use_dictionary=random.random() < 0.7)
 
 
 def _matrix(path: Path, random: Random) -> None:

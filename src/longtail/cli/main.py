@@ -72,9 +72,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _open_closed_streams()
     session = Session()
     received: list[int] = []
+    code = _run(list(sys.argv[1:] if arguments is None else arguments), session, received)
+    if arguments is None:
+        _end_with(code)
+    return code
+
+
+def _run(arguments: list[str], session: Session, received: list[int]) -> int:
     try:
         with _clean_termination(received):
-            return _execute(list(sys.argv[1:] if arguments is None else arguments), session)
+            return _execute(arguments, session)
     except BaseException as caught:
         error = _cause(caught, received)
         code, sentence = exit_status(error, session)
@@ -149,6 +156,16 @@ def _open_closed_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
+
+
+def _end_with(code: int) -> None:
+    """A signal while the interpreter clears up ends the process with the code of what was done."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda number, frame: os._exit(code))
+    # Where Ctrl-C came while a string was executed (modules define classes so), CPython remembers it and would end
+    # the process with the signal in place of the code. Executing another string makes it forget.
+    exec("")
 
 
 @contextmanager

@@ -39,8 +39,8 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, Sequence[Any]]]:
             with parquet.ParquetFile(handle, read_dictionary=strings, **_SEQUENTIAL) as file:
                 cells = _Cells(arrow, size, path)
                 for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, use_threads=False):
-                    columns = cells.of_batch(batch)
-                    yield from zip(numbers, zip(*columns, strict=True), strict=False)
+                    for row in zip(*cells.of_batch(batch), strict=True):
+                        yield next(numbers), row
         except (arrow.ArrowException, ValueError, IndexError, OverflowError, NotImplementedError) as error:
             problem = " ".join(str(error).split())[:200]
             raise DataError(f"is not a Parquet file that can be read ({problem})", path=path) from None

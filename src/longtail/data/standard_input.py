@@ -91,7 +91,11 @@ def _known(header: list[str], options: ReadOptions) -> int:
 
 def _header(line: bytes) -> list[str]:
     text = line.decode("utf-8", "replace")
-    return [name.strip() for name in next(csv.reader([text], delimiter=_delimiter(text)), [])]
+    try:
+        return [name.strip() for name in next(csv.reader([text], delimiter=_delimiter(text)), [])]
+    except csv.Error:
+        # A line that is no row of a table: a carriage return in it, a cell of a hundred thousand characters.
+        return []
 
 
 def _delimiter(text: str) -> str:

@@ -144,11 +144,13 @@ class AnnIndex:
         if ef_search is not None and ef_search < 1:
             raise UsageError(f"ef_search must be at least 1, not {ef_search}")
         unit = _unit_rows(queries, self.width, "queries")
+        # The search has room for as many as it is asked for, whether they are there or not.
+        most = max(len(self.vectors), 1)
         ids = np.full((len(unit), k), -1, np.int32)
         cosines = np.zeros((len(unit), k), np.float32)
 
         def fill(start: int, stop: int) -> None:
-            near = self._near(unit[start:stop], k, EF_SEARCH if ef_search is None else ef_search)
+            near = self._near(unit[start:stop], min(k, most), min(ef_search or EF_SEARCH, most))
             _rank(unit[start:stop], self.vectors, near, *self._members, ids[start:stop], cosines[start:stop])
 
         over_blocks(len(unit), fill)

@@ -161,8 +161,13 @@ class Ensemble(System):
         encoded = [self._encode_member(m.system, documents, store, revealed, edges) for m in self.members_]
         names = tuple(m.name for m in self.members_)
         return Encoded(
-            encoded, self.rerankers_.of(names), self.group_, self.fallback_, self.config.candidates, revealed
+            encoded, self.rerankers_.of(names), self.group_, self.fallback_, self._n_candidates, revealed
         )
+
+    @property
+    def _n_candidates(self) -> int:
+        """Candidates of each member: more than there are labels change nothing."""
+        return min(self.config.candidates, max(len(self.labels_), 1))
 
     def _encode_member(
         self,
@@ -182,7 +187,7 @@ class Ensemble(System):
             revealed=revealed if able.revealed_labels else None,
             edges=edges if able.auxiliary_edges else None,
         )
-        return encoded if complete else WithoutNewLabels(encoded, n_labels, self.config.candidates)
+        return encoded if complete else WithoutNewLabels(encoded, n_labels, self._n_candidates)
 
     def with_members(self, names: Sequence[str]) -> Self:
         """The ensemble with some of its members only; there is a re-ranker for each of ``subsets_``."""
@@ -217,7 +222,7 @@ class Ensemble(System):
         self._check_fitted()
         some = Documents.of(documents)
         self._check_documents(some)
-        taken = budget.milliseconds_per_document(self.members_, some, self.config.candidates)
+        taken = budget.milliseconds_per_document(self.members_, some, self._n_candidates)
         names, _ = budget.largest_within(self.subsets_, taken, milliseconds)
         return self.with_members(names), taken
 

@@ -39,7 +39,7 @@ class AuxiliaryEdges:
         start, nodes, weights = start[known], node[end][known], weights[known]
         order = np.lexsort((-weights, nodes, start))
         start, nodes, weights = start[order], nodes[order], weights[order]
-        first = np.append(True, (np.diff(start) != 0) | (np.diff(nodes) != 0))[: len(start)]
+        first = np.append(True, (start[1:] != start[:-1]) | (nodes[1:] != nodes[:-1]))[: len(start)]
         start, nodes, weights = start[first], nodes[first], weights[first]
         order = np.lexsort((nodes, -weights, start))
         indptr = np.zeros(len(rows) + 1, np.int64)

@@ -172,7 +172,7 @@ class Predictor:
     def join(self, queries: Queries, nodes: NodeIndex | None = None) -> tuple[np.ndarray, Candidates]:
         """The neighbours [n, m] of documents, and the votes of near documents (the first search)."""
         nodes = nodes or self.nodes
-        width, voters = self.config.graph.neighbours, self.config.shortlist.voters
+        width, voters = self._n_neighbours, min(self.config.shortlist.voters, nodes.graph.n_nodes)
         near, cosines = nodes.near(queries.vectors, max(width, voters), queries.nodes)
         known = self._known_neighbours(queries)
         neighbours = first_of(width, *known, near)
@@ -180,6 +180,11 @@ class Predictor:
             warm = np.diff(queries.revealed.indptr) > 0
             neighbours[warm] = first_of(width, *known)[warm]
         return neighbours, nodes.votes(near[:, :voters], cosines[:, :voters])
+
+    @property
+    def _n_neighbours(self) -> int:
+        """Neighbours of a document: more than there are nodes change nothing."""
+        return min(self.config.graph.neighbours, self.nodes.graph.n_nodes)
 
     def _known_neighbours(self, queries: Queries) -> list[np.ndarray]:
         """Neighbours that come before the nearest ones: revealed labels, then auxiliary edges."""
@@ -201,8 +206,8 @@ class Predictor:
 
     def with_queries(self, queries: Queries) -> tuple[NodeIndex, Queries]:
         """The graph with the documents as further nodes, and the documents with their nodes (transductive)."""
-        near, _ = self.nodes.near(queries.vectors, self.config.graph.neighbours, queries.nodes)
-        neighbours = first_of(self.config.graph.neighbours, *self._known_neighbours(queries), near)
+        near, _ = self.nodes.near(queries.vectors, self._n_neighbours, queries.nodes)
+        neighbours = first_of(self._n_neighbours, *self._known_neighbours(queries), near)
         new = queries.nodes < 0
         n = int(np.count_nonzero(new))
         places = queries.nodes.copy()

@@ -81,7 +81,9 @@ class Galaxc(System):
         vectors, graph = self._vectors(documents, store), self.config.graph
         linked = None
         if edges is not None and graph.auxiliary != "none":
-            linked = self._auxiliary_edges(edges).table(documents.ids, graph.neighbours)
+            linked = self._auxiliary_edges(edges).table(
+                documents.ids, min(graph.neighbours, self.predictor_.nodes.graph.n_nodes)
+            )
         nodes = self.predictor_.nodes.named_nodes_of(documents.ids, vectors)
         return Queries(vectors, nodes, linked, revealed)
 
@@ -124,7 +126,8 @@ class Galaxc(System):
         data = documents if isinstance(documents, Dataset) else None
         documents = Documents.of(documents)
         self._check_documents(documents)
-        nodes, width = self.predictor_.nodes, self.config.graph.neighbours
+        nodes = self.predictor_.nodes
+        width = min(self.config.graph.neighbours, nodes.graph.n_nodes)
         known = next((id_ for id_ in documents.ids if nodes.has(id_)), None)
         if known is not None:
             raise UsageError(f"a document with the id {known!r} is in the graph already: ids must differ")

@@ -74,7 +74,7 @@ class Rankers(ArraySet):
 
     def check_relations(self) -> None:
         """Rows are found by their feature, so they are in its order."""
-        if (np.diff(self.row_feature) < 0).any():
+        if (self.row_feature[1:] < self.row_feature[:-1]).any():
             raise ModelIntegrityError("row_feature must never fall")
 
 

@@ -107,6 +107,8 @@ class TrainingDocuments:
 
     def nearest(self, queries: Any, ids: Sequence[str], k: int) -> Found:
         """The k nearest documents of each query, without the query itself (the same id and the same row)."""
+        # More neighbours than documents change nothing, and the settings of a model may ask for any number.
+        k = min(k, max(len(self.ids), 1))
         if self._names is None:
             return self.neighbours.search(queries, k)
         rows, cosines = self.neighbours.search(queries, k + 1)

@@ -1,0 +1,66 @@
+"""Cases that once ended in a crash, a raw exception, or took all time or memory."""
+
+import io
+import shutil
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import orjson
+import pytest
+
+from longtail.data import stream
+from longtail.storage.manifest import MANIFEST, write_manifest
+from tests.fuzz import models
+from tests.fuzz.targets import GOLDEN
+
+SETTINGS: list[tuple[str, str, tuple[str | int, ...], Any]] = [
+    ("linear-format-2", "config.json", ("config", "beam"), 2**40),
+    ("linear-format-2", "linear.json", ("width",), 2**62),
+    ("knn-format-2", "config.json", ("config", "neighbours"), 10**9),
+    ("knn-format-2", "config.json", ("config", "neighbours"), 2**63 - 1),
+    ("ensemble-format-2", "config.json", ("config", "candidates"), 10**9),
+    ("ensemble-format-2", "config.json", ("config", "candidates"), 2**63 - 1),
+    ("galaxc-format-2", "config.json", ("config", "graph", "neighbours"), 10**6),
+    ("galaxc-format-2", "config.json", ("config", "shortlist", "voters"), 2**40),
+    ("gudn-format-2", "encoder/config.json", ("num_hidden_layers",), 10**9),
+    ("gudn-format-2", "encoder/config.json", ("vocab_size",), 10**9),
+    ("gudn-format-2", "encoder/config.json", ("hidden_size",), 2**40),
+]
+"""A model, and the one number in it that is absurd."""
+
+
+@pytest.mark.parametrize(("name", "file", "keys", "value"), SETTINGS)
+def test_an_absurd_setting_is_refused_or_changes_nothing(
+    tmp_path: Path, name: str, file: str, keys: tuple[str | int, ...], value: Any
+) -> None:
+    place = tmp_path / "model"
+    shutil.copytree(GOLDEN / name, place)
+    content = orjson.loads((place / file).read_bytes())
+    inner = content
+    for key in keys[:-1]:
+        inner = inner[key]
+    assert keys[-1] in inner
+    inner[keys[-1]] = value
+    (place / file).write_bytes(orjson.dumps(content))
+    (place / MANIFEST).unlink()
+    write_manifest(place)
+    texts = orjson.loads((GOLDEN / f"{name}.json").read_bytes())["texts"]
+    assert models.outcome(place, texts[:4]) in (models.ANSWERED, models.REFUSED)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"a text\rand more, of it\n",  # a carriage return is no end of a line
+        b"x" * 200_000 + b", y\n",  # more than the csv module takes for a cell
+        b'"' + b"y," * 1000 + b"\n",
+    ],
+)
+def test_a_first_line_of_a_pipe_that_is_no_row_is_a_text(
+    monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(content))))
+    ((documents, _),) = stream("-")
+    assert len(documents) == 1
