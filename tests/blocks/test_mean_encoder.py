@@ -1,4 +1,4 @@
-"""Unit vectors of texts: means of token states, with and without gradients, and what a folder keeps of the encoder."""
+"""Unit vectors of texts: means of token states, with and without gradients; what a folder keeps of the encoder."""
 
 from __future__ import annotations
 

@@ -114,9 +114,7 @@ def test_the_loss_is_that_of_the_batch_with_known_labels_masked(folder: str) -> 
     task = task_of(folder, memory=0)
     # Document 1 has one label with a text; documents 0 and 2 share the label 0.
     assert value(task.loss(batch([1]))) == pytest.approx(0, abs=1e-6)
-    seed = next(
-        s for s in range(50) if task.sampler.sample(np.array([0, 1]), s).tolist() == [1, 2]
-    )
+    seed = next(s for s in range(50) if task.sampler.sample(np.array([0, 1]), s).tolist() == [1, 2])
     expected = (by_hand(task, 0, 1, [2]) + by_hand(task, 1, 2, [1])) / 2
     assert value(task.loss(batch([0, 1], seed))) == pytest.approx(expected, rel=1e-4)
     seed = next(s for s in range(50) if task.sampler.sample(np.array([0, 2]), s).tolist() == [0, 3])
@@ -218,9 +216,7 @@ def test_a_training_that_was_stopped_ends_with_the_same_weights(
     def trained(checkpoints: Checkpoints | None) -> MeanEncoder:
         encoder = MeanEncoder.of(folder, 12)
         with threads.limit(1):
-            train_encoder(
-                encoder, pairs_of(encoder), config, seed=0, run=Run(), checkpoints=checkpoints
-            )
+            train_encoder(encoder, pairs_of(encoder), config, seed=0, run=Run(), checkpoints=checkpoints)
         return encoder
 
     whole = trained(None)

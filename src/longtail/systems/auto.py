@@ -22,10 +22,10 @@ from longtail.systems.ensemble.train import FEWEST_DOCUMENTS
 from longtail.text.pretrained import CATALOGUE
 from longtail.types import Dataset
 
-MEMBERS = ("linear", "lexical", "knn", "eclare", "galaxc", "xgrank")
+MEMBERS = ("linear", "lexical", "knn", "eclare", "galaxc", "xgrank", "dual")
 """The systems that are chosen from, in the order of an ensemble's members."""
 
-BY_GAIN = ("linear", "lexical", "knn", "eclare", "xgrank", "galaxc")
+BY_GAIN = ("linear", "lexical", "knn", "eclare", "xgrank", "galaxc", "dual")
 """The order in which members use up a budget: cheap ones first, then by what they add to the accuracy."""
 
 LONGEST = 3 * 3600.0
@@ -38,7 +38,7 @@ MOST_NEIGHBOURS = 200_000
 """Documents above which knn is left out: it compares with all of them."""
 
 ENCODER = "minilm"
-"""The pre-trained encoder of xgrank."""
+"""The pre-trained encoder of xgrank and dual."""
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -76,6 +76,7 @@ class Available:
             "eclare": ("torch",),
             "galaxc": ("torch", "faiss"),
             "xgrank": ("torch", "transformers", "encoder"),
+            "dual": ("torch", "transformers", "encoder"),
         }
         missing = next((name for name in needed.get(system, ()) if not getattr(self, name)), None)
         return CATALOGUE[ENCODER].package if missing == "encoder" else missing
@@ -159,7 +160,7 @@ def _considered(train: Dataset, available: Available) -> list[str]:
 
 def _against(name: str, size: DataSize, label_text: bool, available: Available) -> str | None:
     """What speaks against a system, None if nothing does."""
-    if name == "lexical" and not label_text:
+    if name in ("lexical", "dual") and not label_text:
         return "labels have no texts"
     if name not in ("linear", "lexical") and size.documents < ENOUGH_TO_HOLD_OUT:
         return f"fewer than {ENOUGH_TO_HOLD_OUT:,} documents"

@@ -32,6 +32,12 @@ SAMPLE = 1000
 ENCODER_TOKENS = 128
 """Tokens per document that the systems with a transformer read by default."""
 
+DUAL_TOKENS = 64
+"""The same of the dual encoder."""
+
+LABEL_TOKENS = 20
+"""Tokens of a label text, at most, that the estimate counts with."""
+
 SHORT_WORDS = 40
 """Texts of this many words on average, or fewer, are short: titles, queries, names."""
 
@@ -112,6 +118,13 @@ def _gudn(size: DataSize) -> float:
     return 20000 + size.documents * 2.62 * size.tokens
 
 
+def _dual(size: DataSize) -> float:
+    # Two epochs in which a document and one label text are read with gradients; then every text is read once.
+    document, label = min(size.tokens, DUAL_TOKENS), min(size.tokens, LABEL_TOKENS)
+    training = 2 * 0.68 * (document + label) + 2
+    return 20000 + size.documents * (training + 0.2 * document) + size.labels * 0.2 * label
+
+
 MILLISECONDS: Mapping[str, Callable[[DataSize], float]] = {
     "linear": _linear,
     "lexical": _lexical,
@@ -120,6 +133,7 @@ MILLISECONDS: Mapping[str, Callable[[DataSize], float]] = {
     "galaxc": _galaxc,
     "xgrank": _xgrank,
     "gudn": _gudn,
+    "dual": _dual,
 }
 """Processor milliseconds on one core by system."""
 

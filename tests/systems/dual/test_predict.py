@@ -57,10 +57,8 @@ def test_the_shortlist_has_the_best_of_all_labels(trained: Dual, tiny: Parts) ->
     every = everything(n, n_labels)
     scores = weights.score(made.features(every)).reshape(n, n_labels)
     top = made.shortlist(10).top_k(10)
-    assert FEWEST < n_labels
-    np.testing.assert_allclose(
-        top.scores, weights.probability(-np.sort(-scores, axis=1)[:, :10]), rtol=1e-4
-    )
+    assert n_labels > FEWEST
+    np.testing.assert_allclose(top.scores, weights.probability(-np.sort(-scores, axis=1)[:, :10]), rtol=1e-4)
 
 
 def test_documents_without_labels_have_no_vote(trained: Dual, tiny: Parts) -> None:

@@ -24,8 +24,8 @@ from longtail.training.needs_torch import needs_torch
 from longtail.types import Dataset, Documents, Edges
 
 if TYPE_CHECKING:
-    from longtail.training.encoder_comparison import Comparison
     from longtail.systems.dual.predict import Predictor
+    from longtail.training.encoder_comparison import Comparison
 
 DESCRIPTION, LABELS_FILE, VOTERS_FILE = "dual.json", "labels.safetensors", "voters.safetensors"
 

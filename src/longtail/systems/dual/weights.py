@@ -1,6 +1,7 @@
 """Weights of the parts of a score, chosen on validation documents, and the curve to probabilities.
 
-s = cosine * cos(x, t_l) + label * x . v_l + votes * log(1 + votes_l / 0.01),   probability = sigmoid(slope * s + intercept)
+s = cosine * cos(x, t_l) + label * x . v_l + votes * log(1 + votes_l / 0.01)
+probability = sigmoid(slope * s + intercept)
 """
 
 from __future__ import annotations
