@@ -13,11 +13,11 @@ eurlex-4.3k              45,000    4,271           5    500   200 s   600 s     
 
 The cost of linear and eclare is proportional to the pairs of a document and a label, and grows with the length of
 the texts. The cost of systems with a transformer is proportional to the tokens that it reads. galaxc is measured
-on one data set and assumed to grow as eclare does. dual is estimated from 300 steps of its training on debian titles
-(3.4 s for 128 documents and their drawn label texts) and from its reading of 5,773 titles (4.5 ms each), not from a whole
-training. Each system has a fixed part besides (imports, compilation,
-the first steps), measured on 3,200 synthetic documents. The estimates are within 10 % of the measurements; on other
-processors they give an order of magnitude.
+on one data set and assumed to grow as eclare does. dual is estimated from 300 steps of its training on debian
+titles (3.4 s for 128 documents and their drawn label texts) and from the reading of 5,773 titles (4.5 ms each), not
+from a whole training. Each system has a fixed part besides (imports, compilation, the first steps), measured on
+3,200 synthetic documents. The other estimates are within 10 % of the measurements; on other processors they give an
+order of magnitude.
 """
 
 from __future__ import annotations
