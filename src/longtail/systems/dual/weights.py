@@ -18,7 +18,7 @@ from longtail.shortlist.candidates import Candidates
 from longtail.shortlist.scoring import sigmoid
 from longtail.training.validation import DEPTH, ValidationSet, ranking_metrics, without_unscored
 
-COSINE = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
+COSINE = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0)
 """Weights of the text cosine that are tried, where the label vector counts 1."""
 VOTES = (0.0, 0.01, 0.02, 0.04, 0.08, 0.12, 0.2, 0.3)
 """Weights of the votes that are tried."""
