@@ -149,7 +149,7 @@ def test_training_with_the_paper_s_configuration(tmp_path, monkeypatch):
     assert main(train) == 0
 
 
-@pytest.mark.parametrize("page", ["eclare", "encoders", "gnnxml", "gudn", "linear", "xgrank"])
+@pytest.mark.parametrize("page", ["dual", "eclare", "encoders", "gnnxml", "gudn", "linear", "xgrank"])
 def test_files_named_in_the_pages_exist(page):
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`([a-z_]+/[\w/]+\.py)`", text))

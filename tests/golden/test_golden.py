@@ -27,7 +27,7 @@ def test_a_saved_model_predicts_as_it_did(name: str) -> None:
     labels = np.array(expected["labels"])
     answer = longtail.load(HERE / name).predict(expected["texts"], k=labels.shape[1])
     # Another processor adds up a transformer's products in another order, and its exp() may differ in the last bit.
-    exact = not name.startswith(("xgrank", "gudn"))
+    exact = not name.startswith(("xgrank", "gudn", "dual"))
     np.testing.assert_allclose(answer.scores, expected["scores"], rtol=1e-5 if exact else 1e-3, atol=1e-6)
     assert (answer.indices == labels).mean() >= (1 if exact else 0.95)
 

@@ -5,8 +5,8 @@ Loss        InfoNCE: log(1 + sum over negatives j of exp((cos(x, v_j) - cos(x, v
 Positive    one label l of the document per step, rare labels a little more often
 Negatives   labels of the batch, and hard negatives that are encoded with it; never a label that the document has,
             nor the one that it is itself
-Memory      the same loss once more for all labels of the document against all others, where v_l is the last vector of
-            a label that was read before, without gradients: many negatives that cost no encoding
+Memory      the same loss once more for all labels of the document against all others, where v_l is the last
+            vector of a label that was read before, without gradients: many negatives that cost no encoding
 
 A self pair has a label text for its anchor: it pushes other labels away from it.
 """

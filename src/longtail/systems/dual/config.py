@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from longtail.config import at_least_zero
 from longtail.errors import ConfigError
 from longtail.systems.base import SystemConfig
 from longtail.training.dual_encoder_config import DualEncoderConfig
-from longtail.training.train_config import Loss, TrainConfig
+from longtail.training.train_config import TrainConfig
 
 
 def _stage() -> TrainConfig:
@@ -26,8 +26,8 @@ class LabelVectorConfig:
     """Whether there are any; false: the text of a label is all that it is compared by."""
     shrinkage: float = 2.0
     """What is learned for a label of n documents is multiplied with n / (n + shrinkage), if it has a text."""
-    loss: Loss = "softmax"
-    """What is minimised: softmax, grank or bce."""
+    loss: Literal["softmax", "grank"] = "softmax"
+    """What is minimised."""
     temperature: float = 0.05
     """Inner products are divided by this in the loss."""
     random: int = 2000

@@ -1,9 +1,9 @@
 """Label vectors, learned on frozen vectors of documents: frequent labels become classifiers.
 
-Label vector   v_l = t_l + n_l / (n_l + s) r_l, with the text vector t_l, n_l documents and the learned r_l; r_l starts
-               as the mean of the label's documents; a label without text has t_l = 0 and the weight 1
+Label vector   v_l = t_l + n_l / (n_l + s) r_l, with the text vector t_l, n_l documents and the learned r_l; r_l
+               starts as the mean of the label's documents; a label without text has t_l = 0 and the weight 1
 Score          x . v_l / temperature
-Loss           softmax (or GRank, BCE) over positives, hard negatives and random labels
+Loss           softmax (or GRank) over positives, hard negatives and random labels
 
 A label without documents keeps its text vector: others learn to stand above or below it.
 """

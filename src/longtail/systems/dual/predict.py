@@ -1,7 +1,7 @@
 """Prediction: cosine to label texts, inner product with label vectors, votes of near training documents.
 
-The first two are linear in the document's vector, so one exact search with weighted label vectors finds the labels of
-highest score among all; votes only add to a score, and every label with a vote is looked at.
+The first two are linear in the document's vector, so one exact search with weighted label vectors finds the labels
+of highest score among all; votes only add to a score, and every label with a vote is looked at.
 """
 
 from __future__ import annotations

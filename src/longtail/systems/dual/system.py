@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
 from scipy.sparse import csr_array
 
+from longtail.errors import UnsupportedError
 from longtail.run import Run
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.storage import VerifiedFolder, read_json, write_json
@@ -25,6 +25,7 @@ from longtail.types import Dataset, Documents, Edges
 
 if TYPE_CHECKING:
     from longtail.systems.dual.predict import Predictor
+    from longtail.training.encoder_comparison import Comparison
 
 DESCRIPTION, LABELS_FILE, VOTERS_FILE = "dual.json", "labels.safetensors", "voters.safetensors"
 
@@ -63,6 +64,11 @@ class Dual(System):
         edges: Edges | None = None,
     ) -> EncodedDocuments:
         return self.predictor_.encode(store, self.config.fields)
+
+    def export_encoders(self) -> list[Comparison]:
+        """Not possible yet."""
+        self._check_fitted()
+        raise UnsupportedError("an encoder whose vectors are the mean of its tokens runs in torch alone")
 
     def _add_labels(self, texts: list[str], examples: Dataset | None) -> None:
         from longtail.systems.dual.new_labels import with_new_labels

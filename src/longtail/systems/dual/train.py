@@ -1,4 +1,4 @@
-"""Training of the dual encoder: the encoder on text pairs, label vectors on its vectors, weights on validation data."""
+"""Training: the encoder on pairs of texts, label vectors on its vectors, weights on validation documents."""
 
 from __future__ import annotations
 
@@ -78,15 +78,11 @@ def train(
         return weighted(made, watched, run)
 
 
-def watch(
-    encoder: MeanEncoder, valid: Dataset, Y: csr_array, config: DualConfig, n_train: int
-) -> Watched:
+def watch(encoder: MeanEncoder, valid: Dataset, Y: csr_array, config: DualConfig, n_train: int) -> Watched:
     """A sample of the validation documents, encoded."""
     truth, unscored = scored_pairs(valid, Y.shape[1])
     counts = np.bincount(Y.indices, minlength=Y.shape[1])
-    whole = ValidationSet(
-        csr_array(np.zeros((len(valid), 0), np.float32)), truth, unscored, counts, n_train
-    )
+    whole = ValidationSet(csr_array(np.zeros((len(valid), 0), np.float32)), truth, unscored, counts, n_train)
     rows = whole.sample_rows(VALIDATED, config.seed)
     tokens = FeatureStore(valid.documents.take(rows)).tokens(encoder.subwords, config.fields)
     with torch_threads():

@@ -1,6 +1,7 @@
 """Weights of the parts of a score, chosen on validation documents, and the curve to probabilities.
 
-s = cosine * cos(x, t_l) + label * x . v_l + votes * log(1 + votes_l / 0.01),   probability = sigmoid(slope * s + intercept)
+s = cosine * cos(x, t_l) + label * x . v_l + votes * log(1 + votes_l / 0.01)
+probability = sigmoid(slope * s + intercept)
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from longtail.shortlist.candidates import Candidates
 from longtail.shortlist.scoring import sigmoid
 from longtail.training.validation import DEPTH, ValidationSet, ranking_metrics, without_unscored
 
-COSINE = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
+COSINE = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0)
 """Weights of the text cosine that are tried, where the label vector counts 1."""
 VOTES = (0.0, 0.01, 0.02, 0.04, 0.08, 0.12, 0.2, 0.3)
 """Weights of the votes that are tried."""
