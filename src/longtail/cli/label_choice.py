@@ -51,7 +51,10 @@ def options(command: F) -> F:
             help="Omit labels so that this share of the others is right, as counted on validation documents.",
         ),
         click.option(
-            "--threshold", type=float, callback=_threshold, help="Omit labels with a lower score, from 0 to 1."
+            "--threshold",
+            type=float,
+            callback=_threshold,
+            help="Omit labels with a lower score, from 0 to 1.",
         ),
     ):
         command = option(command)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -90,16 +89,12 @@ class System(Explaining, LabelFacts, ABC):
 
     def _validate(self, valid: Dataset | None, run: Run, *, held_out: bool = False) -> None:
         """Calibrate and measure the trained model on documents that it was not trained on."""
-        if valid is None or not len(valid):
-            return
-        valid = valid.relabelled(self.labels_.extended(valid.labels.ids))
-        from longtail.systems.evaluating import evaluate
+        from longtail.systems.evaluating import validated
 
-        self._calibrate(valid, run)
-        with run.phase("validate"):
-            report = evaluate(self, valid, (1, 3, 5), LabelChoice())
-        found = {"documents": len(valid), "held_out": held_out, "k": report.bins_k, "bins": report.bins}
-        self.facts_ = replace(self.facts_, metrics=report.headline(), validation=found)
+        if valid is not None and len(valid):
+            valid = valid.relabelled(self.labels_.extended(valid.labels.ids))
+            self._calibrate(valid, run)
+            self.facts_ = validated(self, valid, run, held_out=held_out)
 
     def _calibrate(self, valid: Dataset, run: Run) -> None:
         """Fit ``calibration_``."""
@@ -117,7 +112,6 @@ class System(Explaining, LabelFacts, ABC):
         self.facts_ = TrainingFacts(len(train), train.fingerprint())
 
     def _check_training_data(self, train: Dataset) -> None:
-        """Refuse data that the system cannot be trained on."""
         training_data.check(self, train)
 
     @property
@@ -192,12 +186,10 @@ class System(Explaining, LabelFacts, ABC):
             documents: what to tag; a Dataset brings its ``revealed`` labels and ``edges`` with it.
             k: how many labels a document gets at most.
             threshold: labels of a lower score (from 0 to 1) are left out.
-            precision: labels are left out so that this share of the others is right, as counted on the validation
-                documents (with a 95 % lower bound).
+            precision: labels are left out so that this share of the others is right (95 % bound, on validation data).
             max_f1: a document gets as many labels as have the highest expected F1.
             precision_by: ``frequency`` keeps the precision in every frequency bin of labels, not only over all.
-            revealed: labels known already, which are not given again: lists of label ids, or a matrix
-                [documents, labels of the model].
+            revealed: known labels, which are not given again: lists of ids, or a matrix [documents, labels].
             edges: links of the documents to those of training or to labels, for a system that uses them.
         """
         choice = LabelChoice(threshold, precision, max_f1, precision_by)

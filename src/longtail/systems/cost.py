@@ -16,8 +16,8 @@ the texts. The cost of systems with a transformer is proportional to the tokens 
 on one data set and assumed to grow as eclare does. dual is estimated from 300 steps of its training on debian
 titles (3.4 s for 128 documents and their drawn label texts) and from the reading of 5,773 titles (4.5 ms each), not
 from a whole training. Each system has a fixed part besides (imports, compilation, the first steps), measured on
-3,200 synthetic documents. The other estimates are within 10 % of the measurements. On other machines they are divided
-by the relative speed (``speed``).
+3,200 synthetic documents. The other estimates are within 10 % of the measurements. On other machines they are
+divided by the relative speed (``speed``).
 """
 
 from __future__ import annotations

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from longtail import evaluation
 from longtail.calibration import DEPTH
 from longtail.systems.batches import widest
 from longtail.systems.calibrating import raw_answers
+from longtail.systems.label_choice import LabelChoice
 from longtail.types import Dataset, TopK
 
 if TYPE_CHECKING:
     from longtail.evaluation import Report
+    from longtail.run import Run
     from longtail.systems.base import System
-    from longtail.systems.label_choice import LabelChoice
+    from longtail.systems.declarations import TrainingFacts
+
+
+def validated(system: System, valid: Dataset, run: Run, *, held_out: bool) -> TrainingFacts:
+    """What is known of a trained model, with its metrics on validation documents.
+
+    Args:
+        held_out: whether they are training documents that were held out.
+    """
+    with run.phase("validate"):
+        report = evaluate(system, valid, (1, 3, 5), LabelChoice())
+    found = {"documents": len(valid), "held_out": held_out, "k": report.bins_k, "bins": report.bins}
+    return replace(system.facts_, metrics=report.headline(), validation=found)
 
 
 def evaluate(system: System, test: Dataset, ranks: tuple[int, ...], choice: LabelChoice) -> Report:

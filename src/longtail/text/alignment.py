@@ -11,8 +11,8 @@ from unicodedata import combining
 
 import numpy as np
 
-from longtail.text.codepoints import prepared
 from longtail.normalising import without_many_ligatures
+from longtail.text.codepoints import prepared
 
 _RUNS = re.compile(r"\s+|\S+")
 

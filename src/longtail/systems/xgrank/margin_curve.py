@@ -43,5 +43,6 @@ class MarginCurve(ArraySet):
 
     def check_relations(self) -> None:
         """The curve rises."""
-        if self.line[0] <= 0 or (np.diff(self.margins) < 0).any() or (np.diff(self.probabilities) < 0).any():
+        falls = [bool((values[1:] < values[:-1]).any()) for values in (self.margins, self.probabilities)]
+        if self.line[0] <= 0 or any(falls):
             raise ModelIntegrityError("the calibration curve must rise")
