@@ -113,7 +113,7 @@ def command(
             train, valid = with_validation_part(
                 untrained, sets["train"], sets.get("valid"), run, wanted=not no_hold_out
             )
-            trained = untrained.fit(train, valid=valid, run=run)
+            trained = untrained.fit(train, valid=valid, run=run, hold_out=not no_hold_out)
             # Phases may be parts of others, so their seconds do not add up to this.
             training = time.perf_counter() - start
             trained.facts_ = replace(trained.facts_, reading=kept_reading)

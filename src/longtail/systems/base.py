@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from longtail import config as configuration
-from longtail.data.hold_out import ENOUGH_TO_HOLD_OUT, hold_out
+from longtail.data import hold_out as holding
 from longtail.errors import NotFittedError, UnsupportedError, UsageError
 from longtail.run import Run
 from longtail.systems import calibrating, model_folder, pickling, shown, training_data, updates
@@ -68,18 +68,20 @@ class System(Explaining, LabelFacts, ABC):
 
     # --- learning -----------------------------------------------------------------------------------------
 
-    def fit(self, train: Dataset, *, valid: Dataset | None = None, run: Run | None = None) -> Self:
+    def fit(
+        self, train: Dataset, *, valid: Dataset | None = None, run: Run | None = None, hold_out: bool = True
+    ) -> Self:
         """Train on ``train``; ``valid`` (same labels, matched by id) calibrates, gives metrics and the best epoch.
 
-        Without ``valid``, some of at least 1,000 training documents are held out in its place.
+        Without ``valid``, some of at least 1,000 training documents take its place, unless ``hold_out`` is False.
         """
         from longtail.text.feature_store import FeatureStore
 
         run = run or Run()
         self._check_training_data(train)
         rest = train
-        if valid is None and self.holds_out and len(train) >= ENOUGH_TO_HOLD_OUT:
-            rest, valid = hold_out(train, self.config.seed)
+        if valid is None and self._holds_out(hold_out) and len(train) >= holding.ENOUGH_TO_HOLD_OUT:
+            rest, valid = holding.hold_out(train, self.config.seed)
             run.say(f"no validation data: {len(valid):,} training documents are held out")
         self._train(rest, valid, run, FeatureStore(rest.documents))
         self.label_counts_ = train.label_counts.astype(np.int64)
@@ -114,10 +116,9 @@ class System(Explaining, LabelFacts, ABC):
     def _check_training_data(self, train: Dataset) -> None:
         training_data.check(self, train)
 
-    @property
-    def holds_out(self) -> bool:
+    def _holds_out(self, wanted: bool) -> bool:
         """Whether some training documents are held out where there are no validation documents."""
-        return self.config.calibrate != "none"
+        return wanted and self.config.calibrate != "none"
 
     @property
     def needs_text(self) -> bool:
@@ -186,7 +187,7 @@ class System(Explaining, LabelFacts, ABC):
             documents: what to tag; a Dataset brings its ``revealed`` labels and ``edges`` with it.
             k: how many labels a document gets at most.
             threshold: labels of a lower score (from 0 to 1) are left out.
-            precision: labels are left out so that this share of the others is right (95 % bound, on validation data).
+            precision: labels are left out so that this share of the others is right, on validation data.
             max_f1: a document gets as many labels as have the highest expected F1.
             precision_by: ``frequency`` keeps the precision in every frequency bin of labels, not only over all.
             revealed: known labels, which are not given again: lists of ids, or a matrix [documents, labels].
@@ -328,11 +329,9 @@ class System(Explaining, LabelFacts, ABC):
 
     def _check_documents(self, documents: Documents) -> None:
         """Refuse what no system can read; those that take feature rows check their width as well."""
-        if documents.features is None:
-            return
-        if not self.capabilities.features:
+        if documents.features is not None and not self.capabilities.features:
             raise UnsupportedError(f"the system '{self.name}' reads text, not a feature matrix")
-        if not np.isfinite(documents.features.data).all():
+        if documents.features is not None and not np.isfinite(documents.features.data).all():
             raise UsageError("the feature matrix has values that are not finite")
 
     # --- model folders ------------------------------------------------------------------------------------

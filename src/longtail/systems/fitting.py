@@ -72,7 +72,7 @@ def fit(
         run.say(choice.reason)
     # The system is chosen first: what is held out does not make the data too small for one.
     rest, validation = with_validation_part(untrained, train, validation, run, wanted=wanted)
-    trained = untrained.fit(rest, valid=validation, run=run)
+    trained = untrained.fit(rest, valid=validation, run=run, hold_out=wanted)
     if validation is not None and trained.facts_.metrics:
         run.say(in_words(trained, validation))
     trained.facts_ = replace(trained.facts_, reading=reading | overlap.remembered(train.documents))

@@ -69,9 +69,8 @@ class Ensemble(System):
 
     # --- training -----------------------------------------------------------------------------------------
 
-    @property
-    def holds_out(self) -> bool:
-        """The re-ranker is fitted on documents that no member was trained on."""
+    def _holds_out(self, wanted: bool) -> bool:
+        """Always: the re-ranker is fitted on documents that no member was trained on."""
         return True
 
     def _check_training_data(self, train: Dataset) -> None:
