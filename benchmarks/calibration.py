@@ -64,7 +64,9 @@ def measured(model: System, test: Dataset, wanted: float) -> dict[str, Any]:
     test = test.relabelled(model.labels_.extended(test.labels.ids))
     own = raw_answers(model, test, DEPTH + widest(test.filtered))
     before = Case.of(own.best.indices, own.best.scores, test.Y, [test.unscored]).first(DEPTH)
-    scores = model._with_probabilities(RawAnswers(TopK(before.labels, before.scores), own.ranked)).scores
+    scores = model._with_probabilities(
+        RawAnswers(TopK(before.labels, before.scores), own.calibratable)
+    ).scores
     after = Case(before.labels, scores, before.truth, before.hit, before.sizes, before.unscored)
     best = TopK(after.labels, after.scores)
     return {

@@ -61,7 +61,7 @@ class EncodedDocuments(ABC):
         """The system's feature columns for any candidates, whoever proposed them: float32 [entries, names]."""
 
     @property
-    def ranked(self) -> np.ndarray:
+    def calibratable(self) -> np.ndarray:
         """bool [n]: whether the scores of a document are the system's own, which a calibration is for."""
         return self.readable
 

@@ -217,15 +217,17 @@ class System(ABC):
         for some, known, links in batches(self, documents, k, revealed, edges):
             encoded = self._encoded(some, known, links)
             best = encoded.top_k(k + widest(known))
-            yield RawAnswers(best if known is None else without_revealed(best, known, k), encoded.ranked)
+            yield RawAnswers(
+                best if known is None else without_revealed(best, known, k), encoded.calibratable
+            )
 
     def _with_probabilities(self, answers: RawAnswers) -> TopK:
         """The answers with probabilities in place of the system's own scores, if it has a calibration."""
-        best, ranked = answers
+        best, calibratable = answers
         if self.calibration_ is None:
             return best
         found = self.calibration_.probabilities(best.indices, best.scores, self.label_counts_)
-        return TopK(best.indices, np.where(ranked[:, None], found, best.scores), best.label_ids)
+        return TopK(best.indices, np.where(calibratable[:, None], found, best.scores), best.label_ids)
 
     def candidates(
         self,

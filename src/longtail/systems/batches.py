@@ -43,7 +43,7 @@ class RawAnswers(NamedTuple):
     """The best labels with the system's own scores, and of which documents (bool [n]) to calibrate them."""
 
     best: TopK
-    ranked: np.ndarray
+    calibratable: np.ndarray
 
 
 def check_k(k: object) -> None:

@@ -58,5 +58,5 @@ def raw_answers(system: System, data: Dataset, k: int) -> RawAnswers:
     if not parts:
         return RawAnswers(TopK.empty(0, k), np.ones(0, bool))
     return RawAnswers(
-        TopK.stack([part.best for part in parts]), np.concatenate([part.ranked for part in parts])
+        TopK.stack([part.best for part in parts]), np.concatenate([part.calibratable for part in parts])
     )

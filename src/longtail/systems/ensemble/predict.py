@@ -73,7 +73,7 @@ class Encoded(EncodedDocuments):
         return self.scored.best(size)
 
     @property
-    def ranked(self) -> np.ndarray:
+    def calibratable(self) -> np.ndarray:
         """The shares of the fallback are probabilities already."""
         found: np.ndarray = ~self.unreadable
         return found
