@@ -19,7 +19,7 @@ from longtail.data.hold_out import ENOUGH_TO_HOLD_OUT, hold_out
 from longtail.errors import NotFittedError, UnsupportedError, UsageError
 from longtail.run import Run
 from longtail.systems import calibrating, model_folder, pickling, shown, training_data, updates
-from longtail.systems.batches import RawAnswers, batches, check_k, widest
+from longtail.systems.batches import Answers, batches, check_k, widest
 from longtail.systems.declarations import Capabilities as Capabilities
 from longtail.systems.declarations import SystemConfig as SystemConfig
 from longtail.systems.declarations import TrainingFacts as TrainingFacts
@@ -201,33 +201,34 @@ class System(ABC):
         check_k(k)
         choice.check(self)
         parts = [
-            choice.of(self._with_probabilities(answer), k, self)
-            for answer in self._raw_answers(documents, choice.width(k), revealed, edges)
+            choice.of(answers.best, k, self)
+            for answers in self._answers(documents, choice.width(k), revealed, edges)
         ]
         return (TopK.stack(parts) if parts else TopK.empty(0, k)).named(self.labels_.ids)
 
-    def _raw_answers(
+    def _answers(
         self,
         documents: DocumentsLike,
         k: int,
         revealed: RevealedLike | None = None,
         edges: Edges | None = None,
-    ) -> Iterator[RawAnswers]:
-        """The k best labels that are not revealed, with the system's own scores, batch by batch."""
+    ) -> Iterator[Answers]:
+        """The k best labels that are not revealed, batch by batch."""
         for some, known, links in batches(self, documents, k, revealed, edges):
             encoded = self._encoded(some, known, links)
-            best = encoded.top_k(k + widest(known))
-            yield RawAnswers(
-                best if known is None else without_revealed(best, known, k), encoded.calibratable
-            )
+            own = encoded.top_k(k + widest(known))
+            best = self._with_probabilities(own, encoded.calibratable)
+            if known is not None:
+                # Only now: what is revealed does not change the probabilities of the others.
+                own, best = (without_revealed(answer, known, k) for answer in (own, best))
+            yield Answers(own, best, encoded.calibratable)
 
-    def _with_probabilities(self, answers: RawAnswers) -> TopK:
+    def _with_probabilities(self, own: TopK, calibratable: np.ndarray) -> TopK:
         """The answers with probabilities in place of the system's own scores, if it has a calibration."""
-        best, calibratable = answers
         if self.calibration_ is None:
-            return best
-        found = self.calibration_.probabilities(best.indices, best.scores, self.label_counts_)
-        return TopK(best.indices, np.where(calibratable[:, None], found, best.scores), best.label_ids)
+            return own
+        found = self.calibration_.probabilities(own.indices, own.scores, self.label_counts_)
+        return TopK(own.indices, np.where(calibratable[:, None], found, own.scores), own.label_ids)
 
     def candidates(
         self,

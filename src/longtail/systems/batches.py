@@ -39,9 +39,10 @@ def batches(
         yield some, known_here if known_here is not None and known_here.nnz else None, edges
 
 
-class RawAnswers(NamedTuple):
-    """The best labels with the system's own scores, and of which documents (bool [n]) to calibrate them."""
+class Answers(NamedTuple):
+    """The best labels with the system's own scores, with probabilities, and which documents have these (bool [n])."""
 
+    own: TopK
     best: TopK
     calibratable: np.ndarray
 
