@@ -32,7 +32,7 @@ from longtail.run import Run
 from longtail.systems import create
 from longtail.systems.base import System
 from longtail.systems.batches import widest
-from longtail.systems.calibrating import raw_answers
+from longtail.systems.calibrating import all_answers
 from longtail.systems.ensemble.system import Ensemble
 from longtail.systems.label_choice import LabelChoice, PrecisionBy
 from longtail.types import Dataset, TopK
@@ -62,9 +62,9 @@ def ensemble(
 def measured(model: System, test: Dataset, wanted: float) -> dict[str, Any]:
     """All figures of one model on the test part."""
     test = test.relabelled(model.labels_.extended(test.labels.ids))
-    own = raw_answers(model, test, DEPTH + widest(test.filtered))
+    own, _, calibratable = all_answers(model, test, DEPTH + widest(test.filtered))
     before = Case.of(own.indices, own.scores, test.Y, [test.unscored]).first(DEPTH)
-    scores = model._with_probabilities(TopK(before.labels, before.scores)).scores
+    scores = model._with_probabilities(TopK(before.labels, before.scores), calibratable).scores
     after = Case(before.labels, scores, before.truth, before.hit, before.sizes, before.unscored)
     best = TopK(after.labels, after.scores)
     return {

@@ -18,7 +18,7 @@ from longtail.data import hold_out as holding
 from longtail.errors import NotFittedError, UnsupportedError, UsageError
 from longtail.run import Run
 from longtail.systems import calibrating, model_folder, pickling, shown, training_data, updates
-from longtail.systems.batches import batches, check_k, widest
+from longtail.systems.batches import Answers, batches, check_k, widest
 from longtail.systems.declarations import Capabilities as Capabilities
 from longtail.systems.declarations import SystemConfig as SystemConfig
 from longtail.systems.declarations import TrainingFacts as TrainingFacts
@@ -198,35 +198,34 @@ class System(Explaining, LabelFacts, ABC):
         check_k(k)
         choice.check(self)
         parts = [
-            choice.of(self._with_probabilities(answer), k, self)
-            for answer in self._raw_answers(documents, choice.width(k), revealed, edges)
+            choice.of(answers.best, k, self)
+            for answers in self._answers(documents, choice.width(k), revealed, edges)
         ]
         return (TopK.stack(parts) if parts else TopK.empty(0, k)).named(self.labels_.ids)
 
-    def _raw_answers(
+    def _answers(
         self,
         documents: DocumentsLike,
         k: int,
         revealed: RevealedLike | None = None,
         edges: Edges | None = None,
-    ) -> Iterator[TopK]:
-        """The k best labels with the system's own scores, batch by batch."""
+    ) -> Iterator[Answers]:
+        """The k best labels that are not revealed, batch by batch."""
         for some, known, links in batches(self, documents, k, revealed, edges):
-            yield self._predict_unknown(some, k, known, links)
+            encoded = self._encoded(some, known, links)
+            own = encoded.top_k(k + widest(known))
+            best = self._with_probabilities(own, encoded.calibratable)
+            if known is not None:
+                # Only now: what is revealed does not change the probabilities of the others.
+                own, best = (without_revealed(answer, known, k) for answer in (own, best))
+            yield Answers(own, best, encoded.calibratable)
 
-    def _with_probabilities(self, best: TopK) -> TopK:
+    def _with_probabilities(self, own: TopK, calibratable: np.ndarray) -> TopK:
         """The answers with probabilities in place of the system's own scores, if it has a calibration."""
         if self.calibration_ is None:
-            return best
-        found = self.calibration_.probabilities(best.indices, best.scores, self.label_counts_)
-        return TopK(best.indices, found, best.label_ids)
-
-    def _predict_unknown(
-        self, documents: Documents, k: int, revealed: csr_array | None, edges: Edges | None
-    ) -> TopK:
-        """Tag one batch; no label that is revealed for a document is among its answers."""
-        answer = self._encoded(documents, revealed, edges).top_k(k + widest(revealed))
-        return answer if revealed is None else without_revealed(answer, revealed, k)
+            return own
+        found = self.calibration_.probabilities(own.indices, own.scores, self.label_counts_)
+        return TopK(own.indices, np.where(calibratable[:, None], found, own.scores), own.label_ids)
 
     def candidates(
         self,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from longtail import evaluation
 from longtail.calibration import DEPTH
 from longtail.systems.batches import widest
-from longtail.systems.calibrating import raw_answers
+from longtail.systems.calibrating import all_answers
 from longtail.systems.label_choice import LabelChoice
 from longtail.types import Dataset, TopK
 
@@ -36,8 +36,7 @@ def evaluate(system: System, test: Dataset, ranks: tuple[int, ...], choice: Labe
     """What ``System.evaluate`` does."""
     test = test.relabelled(system.labels_.extended(test.labels.ids))
     start = time.perf_counter()
-    own = raw_answers(system, test, max(*ranks, DEPTH) + widest(test.filtered))
-    predictions = system._with_probabilities(own)
+    own, predictions, _ = all_answers(system, test, max(*ranks, DEPTH) + widest(test.filtered))
     seconds = round(time.perf_counter() - start, 3)
 
     def chosen(best: TopK) -> TopK:
