@@ -48,7 +48,8 @@ def test_low_limits_do_not_fail_what_asks_for_nothing_special(registry):
     with running(Service(registry, Limits(k=3, characters=5), jobs=1)) as server:
         assert len(server.get("/v1/models/linear/labels/label-1").json["nearest"]) == 3
         form = {"Content-Type": "application/x-www-form-urlencoded"}
-        assert len(server.post("/v1/projects/linear/suggest", b"text=a", **form).json["results"]) == 3
+        found = server.post("/v1/projects/near/suggest", b"text=ba", **form)
+        assert (found.status, len(found.json["results"]) <= 3) == (200, True)
 
 
 def test_limits_hold_over_http(served):
