@@ -31,7 +31,7 @@ from longtail.metrics.calibration import are_probabilities
 from longtail.run import Run
 from longtail.systems import create
 from longtail.systems.base import System
-from longtail.systems.batches import widest
+from longtail.systems.batches import RawAnswers, widest
 from longtail.systems.calibrating import raw_answers
 from longtail.systems.ensemble.system import Ensemble
 from longtail.systems.label_choice import LabelChoice, PrecisionBy
@@ -63,8 +63,10 @@ def measured(model: System, test: Dataset, wanted: float) -> dict[str, Any]:
     """All figures of one model on the test part."""
     test = test.relabelled(model.labels_.extended(test.labels.ids))
     own = raw_answers(model, test, DEPTH + widest(test.filtered))
-    before = Case.of(own.indices, own.scores, test.Y, [test.unscored]).first(DEPTH)
-    scores = model._with_probabilities(TopK(before.labels, before.scores)).scores
+    before = Case.of(own.best.indices, own.best.scores, test.Y, [test.unscored]).first(DEPTH)
+    scores = model._with_probabilities(
+        RawAnswers(TopK(before.labels, before.scores), own.calibratable)
+    ).scores
     after = Case(before.labels, scores, before.truth, before.hit, before.sizes, before.unscored)
     best = TopK(after.labels, after.scores)
     return {

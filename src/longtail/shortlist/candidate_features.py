@@ -60,6 +60,11 @@ class EncodedDocuments(ABC):
     def features(self, candidates: Candidates) -> np.ndarray:
         """The system's feature columns for any candidates, whoever proposed them: float32 [entries, names]."""
 
+    @property
+    def calibratable(self) -> np.ndarray:
+        """bool [n]: whether the scores of a document are the system's own, which a calibration is for."""
+        return self.readable
+
     def readable_shortlist(self, size: int) -> Candidates:
         """The shortlist; a document that is not readable has none."""
         found = self.shortlist(size)
