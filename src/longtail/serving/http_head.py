@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -19,9 +20,9 @@ class BoundedHead(HttpToolsProtocol):
     _head_bytes = 0
     _deadline: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:
-        """Wait for the first head."""
-        super().connection_made(transport)
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        # It is made when a client has connected: the first head may come now.
         self._start_waiting()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -59,5 +60,5 @@ class BoundedHead(HttpToolsProtocol):
             self._deadline = None
 
     def _give_up(self) -> None:
-        if not self.transport.is_closing():
+        if self.transport is not None and not self.transport.is_closing():
             self.transport.close()
