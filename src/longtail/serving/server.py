@@ -17,6 +17,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from longtail.errors import UsageError
+from longtail.serving.http_head import BoundedHead
 from longtail.serving.service import Service
 
 BACKLOG = 2048
@@ -71,6 +72,7 @@ class Server(uvicorn.Server):
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,
+                http=BoundedHead,
                 ws="none",
                 lifespan="on",
                 backlog=BACKLOG,

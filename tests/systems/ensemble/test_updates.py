@@ -180,6 +180,9 @@ def test_a_document_that_came_after_training_counts_for_texts_like_it(parts: Par
     assert best == wrong
     assert score > 0.5
     assert same(ensemble.predict([other]), before)
+    made = ensemble.explain(text, wrong).to_dict()["labels"][0]
+    assert "a document with this label that came after training (cosine 1.00)" in made["note"]
+    assert "came after" not in ensemble.explain(other, k=1).to_dict()["labels"][0]["note"]
     again = reloaded(ensemble, tmp_path / "model")
     assert same(again.predict([text]), ensemble.predict([text]))
     again.remove_documents(["later"])

@@ -21,7 +21,7 @@ from longtail.explain.slopes import mean_slope, softsign
 from longtail.explain.words import word_spans
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.shortlist.candidates import Candidates
-from longtail.systems.ensemble.predict import Encoded
+from longtail.systems.ensemble.predict import LATER_POWER, Encoded
 from longtail.systems.ensemble.reranker import Reranker
 from longtail.systems.explaining import asked_of
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from longtail.systems.ensemble.system import Ensemble
 
 NOTE = "; shares of members are exact: they add up to the difference to the text without words"
+LATER = "; the probability is that of a document with this label that came after training (cosine {:.2f})"
 UNIT = "the re-ranker's score before the sigmoid"
 
 
@@ -41,12 +42,14 @@ def explain(system: Ensemble, asked: Asked) -> list[LabelExplanation]:
     assert isinstance(without, Encoded)
     x, x0 = _features(encoded, asked.candidates()), _features(without, asked.candidates())
     shares = reranker_shares(_reranker(encoded), x, x0, system.group_[asked.labels])
+    cosines = encoded.later_cosines(asked.candidates())
+    raised = cosines**LATER_POWER > 1 / (1 + np.exp(-_logits(encoded, asked.candidates())))
     ends = np.cumsum([len(m.system.candidate_features) + 1 for m in system.members_])
     scores = [asked.candidates().scores_in(part, 0.0) for part in encoded.gathered.shortlists]
     return [
         replace(
             made,
-            note=made.note + NOTE,
+            note=made.note + NOTE + (LATER.format(cosines[i]) if raised[i] else ""),
             members=[
                 MemberShare(
                     member.name, float(shares[i, start:end].sum()), float(own[i]), _rank(x[i, end - 1])

@@ -89,10 +89,16 @@ class Encoded(EncodedDocuments):
             warm = self.rerankers.warm(candidates, features, self.group)
             knows = np.repeat(np.diff(self.revealed.indptr) > 0, candidates.counts)
             found = found.with_scores(np.where(knows, warm.scores, found.scores))
+        if not self._later:
+            return found
+        return found.with_scores(np.maximum(found.scores, self.later_cosines(candidates) ** LATER_POWER))
+
+    def later_cosines(self, candidates: Candidates) -> np.ndarray:
+        """The cosine of the nearest document that came after training and has the label, 0 for none [entries]."""
+        cosines = np.zeros(len(candidates.ids), np.float32)
         for later in self._later:
-            near = candidates.scores_in(later, 0.0)
-            found = found.with_scores(np.maximum(found.scores, near**LATER_POWER))
-        return found
+            cosines = np.maximum(cosines, candidates.scores_in(later, 0.0))
+        return cosines
 
     @cached_property
     def _later(self) -> list[Candidates]:
