@@ -16,8 +16,8 @@ from longtail.systems.lexical.predict import LexicalDocuments
 if TYPE_CHECKING:
     from longtail.systems.lexical.system import Lexical
 
-NOTE = "exact: the products of the terms that the text shares with the name '{}' add up to their cosine"
-NO_MATCH = "exact: the text shares no term with a name of the label"
+NOTE = "the products of the terms that the text shares with the name '{}' add up to their cosine"
+NO_MATCH = "the text shares no term with a name of the label"
 
 
 def explain(system: Lexical, asked: Asked) -> list[LabelExplanation]:
