@@ -11,7 +11,7 @@ _PIECE = 64
 """Characters that are normalised at once in long runs: combining marks are sorted in quadratic time."""
 
 
-def folded(text: str) -> str:
+def normalised(text: str) -> str:
     """The text in one case and one form of its characters, in time that grows with its length."""
     if text.isascii():
         return text.lower()
@@ -23,5 +23,5 @@ def folded(text: str) -> str:
 
 def text_key(text: str) -> bytes:
     """Equal for texts that differ in case, spacing or forms of characters only; empty if the text is."""
-    words = " ".join(folded(text).split())
+    words = " ".join(normalised(text).split())
     return hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=16).digest() if words else b""
