@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from longtail import topk
 from longtail.errors import MissingPackageError, UsageError
-from longtail.topk import TopK
+from longtail.topk import TopK, check_threshold
 
 IDS = ["cats", "dogs", "fish"]
 
@@ -162,3 +162,28 @@ def test_what_is_not_kept_is_padding_at_the_end() -> None:
     assert kept.scores.tolist() == [[2, 1, 0], [1, 0, 0]]
     assert kept.scores.dtype == np.float32
     assert best.first(2).indices.tolist() == [[3, 1], [2, 0]]
+
+
+@pytest.mark.parametrize("threshold", [0, 1, 0.5, np.float32(0.25), np.int64(1)])
+def test_thresholds_are_scores(threshold):
+    check_threshold(threshold)
+    assert len(answers().above(threshold)) == 3
+
+
+@pytest.mark.parametrize(
+    ("threshold", "shown"),
+    [
+        (50, "50: write 0.5 for 50 %"),
+        (np.float64(1.5), "1.5: write 0.015 for 1.5 %"),
+        (-0.5, "-0.5"),
+        (float("inf"), "inf"),
+        (float("nan"), "nan"),
+        (True, "True"),
+        ("0.5", "'0.5'"),
+        (None, "None"),
+    ],
+)
+def test_other_thresholds_are_refused(threshold, shown):
+    with pytest.raises(UsageError) as caught:
+        answers().above(threshold)
+    assert str(caught.value) == f"threshold must be a number from 0 to 1, as scores are, not {shown}"

@@ -77,8 +77,10 @@ def test_few_documents_are_not_held_out(call: Call, train_only: Path, tmp_path: 
 
 def test_ids_of_a_file_of_labels_that_are_misspelled(call: Call, train_only: Path, tmp_path: Path) -> None:
     labels = tmp_path / "labels.tsv"
-    labels.write_text("commen\tthe common label\nl0\tthe first\n")
-    warning = f"warning: {labels} has labels that no document has and that are probably misspelled: 'commen' "
+    labels.write_text("commonx\tthe common label\nl0\tthe first\n")
+    warning = (
+        f"warning: {labels} has labels that no document has and that are probably misspelled: 'commonx' "
+    )
     named = call("train", train_only, "-o", tmp_path / "a", "--system", "dummy", "--labels", labels)
     assert f"{warning}(documents have 'common')" in named.err
     beside = labels.rename(train_only / "labels.tsv")

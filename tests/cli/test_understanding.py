@@ -44,7 +44,7 @@ def test_a_model_keeps_its_columns(call: Call, trained: Path, tmp_path: Path) ->
 def test_a_threshold_that_no_score_reaches(call: Call, trained: Path, tmp_path: Path) -> None:
     answer = call("predict", trained, tmp_path / "docs.csv", "--threshold", "50")
     assert answer.code == 2
-    assert "--threshold must be from 0 to 1, as the scores are, not 50: write 0.5 for 50 %" in answer.err
+    assert "--threshold must be a number from 0 to 1, as scores are, not 50: write 0.5 for 50 %" in answer.err
 
 
 def test_training_without_labels_names_the_columns(call: Call, tmp_path: Path) -> None:

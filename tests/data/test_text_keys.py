@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longtail import normalising
-from longtail.data.text_keys import folded, text_key
+from longtail.data.text_keys import normalised, text_key
 
 
 def test_keys() -> None:
@@ -19,8 +19,8 @@ def test_keys() -> None:
 
 
 @given(st.text(max_size=60))
-def test_texts_are_folded_as_unicodedata_does(text: str) -> None:
-    assert folded(text) == (text.lower() if text.isascii() else normalize("NFKC", text).casefold())
+def test_texts_are_normalised_as_unicodedata_does(text: str) -> None:
+    assert normalised(text) == (text.lower() if text.isascii() else normalize("NFKC", text).casefold())
 
 
 def test_long_runs_of_marks_never_reach_the_quadratic_form(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,12 +34,9 @@ class Session:
     @contextmanager
     def library_warnings(self) -> Iterator[None]:
         """Show warnings of the logger ``longtail`` as those of a command."""
-        import logging
-
         from longtail.run import LOGGER
 
-        handler = logging.Handler(logging.WARNING)
-        handler.emit = lambda record: self.say(f"warning: {record.getMessage()}")  # type: ignore[method-assign]
+        handler = _Shown(self)
         LOGGER.addHandler(handler)
         before, LOGGER.propagate = LOGGER.propagate, False
         try:
@@ -52,6 +50,17 @@ class Session:
         from longtail.progress import ConsoleRun
 
         return ConsoleRun(sys.stderr, quiet=self.quiet)
+
+
+class _Shown(logging.Handler):
+    """Shows the warnings of a logger to the user of a command."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(logging.WARNING)
+        self._session = session
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._session.say(f"warning: {record.getMessage()}")
 
 
 def current() -> Session:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from longtail.data.parts import Parts
-from longtail.data.text_keys import folded
+from longtail.data.text_keys import normalised
 
 MOST = 20_000
 """Ids that are compared at most, on either side."""
@@ -109,7 +109,7 @@ def sentence(pairs: list[Pair], where: str) -> str:
 
 
 def _plain(label: str) -> str:
-    return _GAPS.sub(" ", folded(label)).strip()
+    return _GAPS.sub(" ", normalised(label)).strip()
 
 
 def _shortened(label: str) -> Iterator[str]:

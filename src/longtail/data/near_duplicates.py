@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from longtail import threads
-from longtail.data.text_keys import folded
+from longtail.data.text_keys import normalised
 from longtail.types import Documents
 
 SIMILAR = 0.8
@@ -57,7 +57,7 @@ def near_duplicate_groups(texts: Sequence[str], similar: float = SIMILAR) -> np.
     masks, factors = _hash_functions()
 
     def work(rows: slice) -> None:
-        plain = [folded(text) for text in texts[rows]]
+        plain = [normalised(text) for text in texts[rows]]
         codes = np.frombuffer("".join(plain).encode("utf-32-le", "surrogatepass"), np.uint32)
         ends = np.cumsum([len(text) for text in plain], dtype=np.int64)
         kernels.sketch(codes, ends, _kinds(), masks, factors, sketches[rows], same_words[rows])
