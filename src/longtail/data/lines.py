@@ -190,7 +190,7 @@ def _decompressed(handle: io.BufferedReader, path: str | Path) -> BinaryIO:
         return handle
     packed: Any = _Counted(handle)
     kind: Any = gzip.GzipFile if start.startswith(_GZIP_MAGIC) else lzma.LZMAFile
-    unpacked = kind(packed, mode="rb") if kind is lzma.LZMAFile else kind(fileobj=packed, mode="rb")
+    unpacked: Any = kind(packed, mode="rb") if kind is lzma.LZMAFile else kind(fileobj=packed, mode="rb")
     return cast(BinaryIO, io.BufferedReader(_Bounded(unpacked, packed, path), _BUFFER))
 
 

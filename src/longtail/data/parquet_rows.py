@@ -113,10 +113,11 @@ class _Cells:
         return [found[code] for code in codes]
 
     def _lists(self, array: Any) -> list[Any]:
-        lengths = [None if ends is None else ends for ends in array.value_lengths().to_pylist()]
+        lengths = array.value_lengths().to_pylist()
         # A list may be repeated like a string: its values count as much as their characters.
         self._count(sum(length or 0 for length in lengths))
-        flat, at, rows = self._values(array.flatten()), 0, []
+        flat, at = self._values(array.flatten()), 0
+        rows: list[Any] = []
         for length in lengths:
             if length is None:
                 rows.append(None)

@@ -58,7 +58,7 @@ def rdf_graph(path: Path, syntax: str, encoding: str | None = None) -> tuple[Any
 def _without_prefixes(rdflib: Any) -> Any:
     """A graph that does not note prefixes: rdflib searches for a free name again and again."""
 
-    class Graph(rdflib.Graph):  # type: ignore[misc, name-defined]
+    class Graph(rdflib.Graph):  # type: ignore[misc]
         def bind(self, *prefix: Any, **options: Any) -> None:
             return None
 

@@ -19,7 +19,10 @@ from typing import TYPE_CHECKING
 from longtail.errors import ModelIntegrityError
 
 # The class of paths depends on the operating system, which only the interpreter knows.
-_Path = Path if TYPE_CHECKING else type(Path())
+if TYPE_CHECKING:
+    from pathlib import Path as _Path
+else:
+    _Path = type(Path())
 _CHUNK = 2**20
 
 
