@@ -78,6 +78,13 @@ def test_an_epoch_goes_through_what_can_be_compared(folder: str) -> None:
     assert task_of(folder, self_pairs="all").units.tolist() == [0, 1, 2, 5, 6, 7, 8, 10]
 
 
+def test_the_labels_of_documents_stay_as_they_are(folder: str) -> None:
+    before = Y.toarray()
+    task_of(folder)
+    assert (Y.toarray() == before).all()
+    assert Y.nnz == before.sum()
+
+
 def test_a_label_that_is_a_document_is_no_self_pair() -> None:
     named, counts = np.array([True, True, False, True]), np.array([0, 2, 0, 0])
     own = np.array([3, -1])

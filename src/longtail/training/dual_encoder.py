@@ -236,7 +236,9 @@ def _is_negative(known: csr_array, columns: np.ndarray) -> np.ndarray:
 
 def _only(Y: csr_array, columns: np.ndarray) -> csr_array:
     """The entries in these columns, bool [L]."""
-    kept = csr_array((columns[Y.indices].astype(np.float32), Y.indices, Y.indptr), shape=Y.shape)
+    # A copy: zeros are removed in place, and a matrix of the same index arrays would change with it.
+    kept = Y.copy()
+    kept.data = columns[Y.indices].astype(np.float32)
     kept.eliminate_zeros()
     return kept
 

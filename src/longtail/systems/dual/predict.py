@@ -107,7 +107,7 @@ class EncodedTexts(EncodedDocuments):
 
     def __init__(self, predictor: Predictor, vectors: np.ndarray) -> None:
         self.predictor, self.vectors = predictor, vectors
-        self.readable = vectors.any(axis=1)
+        self.readable = (vectors != 0).any(axis=1)
 
     @cached_property
     def votes(self) -> Candidates:
@@ -115,8 +115,8 @@ class EncodedTexts(EncodedDocuments):
         predictor, n = self.predictor, len(self.vectors)
         if predictor.voters is None or not len(predictor.voters.vectors):
             return Candidates.from_counts(np.zeros(n, np.int64), np.empty(0, np.int32), np.empty(0))
-        near = predictor.documents.top(self.vectors, predictor.config.neighbours)
-        near = near.where(near.scores > 0).top_k(predictor.config.neighbours)
+        found = predictor.documents.top(self.vectors, predictor.config.neighbours)
+        near = found.where(found.scores > 0).top_k(predictor.config.neighbours)
         there = near.indices >= 0
         cosines = np.where(there, np.minimum(near.scores, np.float32(1)), np.float32(1))
         weights = np.where(there, cosines ** np.float32(predictor.config.power), np.float32(0))
