@@ -40,7 +40,7 @@ def batches(
 
 
 class Answers(NamedTuple):
-    """The best labels with own scores, with probabilities, and which documents have these (bool [n])."""
+    """The best labels with the system's own scores, with probabilities, and which documents have the latter."""
 
     own: TopK
     best: TopK
