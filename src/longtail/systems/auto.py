@@ -23,13 +23,13 @@ from longtail.systems.speed import speed_here
 from longtail.text.pretrained import CATALOGUE
 from longtail.types import Dataset
 
-MEMBERS = ("linear", "lexical", "knn", "eclare", "galaxc", "xgrank", "dual")
+MEMBERS = ("linear", "lexical", "knn", "eclare", "galaxc", "xgrank")
 """The systems that are chosen from, in the order of an ensemble's members."""
 
-BY_GAIN = ("linear", "lexical", "knn", "eclare", "xgrank", "galaxc", "dual")
+BY_GAIN = ("linear", "lexical", "knn", "eclare", "xgrank", "galaxc")
 """The order in which members use up a budget: cheap ones first, then by what they add to the accuracy.
 
-What dual adds is not measured yet, and it takes longest: it comes last."""
+dual is not among them: what it adds to the others is not measured yet."""
 
 LONGEST = 3 * 3600.0
 """Seconds of training above which a member is left out where no budget is given."""
@@ -41,7 +41,7 @@ MOST_NEIGHBOURS = 200_000
 """Documents above which knn is left out: it compares with all of them."""
 
 ENCODER = "minilm"
-"""The pre-trained encoder of xgrank and dual."""
+"""The pre-trained encoder of xgrank."""
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -82,7 +82,6 @@ class Available:
             "eclare": ("torch",),
             "galaxc": ("torch", "faiss"),
             "xgrank": ("torch", "transformers", "encoder"),
-            "dual": ("torch", "transformers", "encoder"),
         }
         missing = next((name for name in needed.get(system, ()) if not getattr(self, name)), None)
         return CATALOGUE[ENCODER].package if missing == "encoder" else missing
@@ -166,7 +165,7 @@ def _considered(train: Dataset, available: Available) -> list[str]:
 
 def _against(name: str, size: DataSize, label_text: bool, available: Available) -> str | None:
     """What speaks against a system, None if nothing does."""
-    if name in ("lexical", "dual") and not label_text:
+    if name == "lexical" and not label_text:
         return "labels have no texts"
     if name not in ("linear", "lexical") and size.documents < ENOUGH_TO_HOLD_OUT:
         return f"fewer than {ENOUGH_TO_HOLD_OUT:,} documents"
