@@ -22,7 +22,7 @@ from benchmarks.machine import code, machine
 from longtail import threads
 from longtail.calibration import DEPTH
 from longtail.calibration.calibration import bins_of
-from longtail.calibration.precision import PrecisionCounts
+from longtail.calibration.precision import design_effect
 from longtail.data import read_folder
 from longtail.errors import UnreachablePrecisionError
 from longtail.evaluation.measures import Case, calibration, of_chosen
@@ -31,7 +31,7 @@ from longtail.metrics.calibration import are_probabilities
 from longtail.run import Run
 from longtail.systems import create
 from longtail.systems.base import System
-from longtail.systems.batches import widest
+from longtail.systems.batches import RawAnswers, widest
 from longtail.systems.calibrating import raw_answers
 from longtail.systems.ensemble.system import Ensemble
 from longtail.systems.label_choice import LabelChoice, PrecisionBy
@@ -63,8 +63,10 @@ def measured(model: System, test: Dataset, wanted: float) -> dict[str, Any]:
     """All figures of one model on the test part."""
     test = test.relabelled(model.labels_.extended(test.labels.ids))
     own = raw_answers(model, test, DEPTH + widest(test.filtered))
-    before = Case.of(own.indices, own.scores, test.Y, [test.unscored]).first(DEPTH)
-    scores = model._with_probabilities(TopK(before.labels, before.scores)).scores
+    before = Case.of(own.best.indices, own.best.scores, test.Y, [test.unscored]).first(DEPTH)
+    scores = model._with_probabilities(
+        RawAnswers(TopK(before.labels, before.scores), own.calibratable)
+    ).scores
     after = Case(before.labels, scores, before.truth, before.hit, before.sizes, before.unscored)
     best = TopK(after.labels, after.scores)
     return {
@@ -109,14 +111,14 @@ def promise(model: System, case: Case, wanted: float, by: PrecisionBy) -> dict[s
     kept = LabelChoice(precision=asked, precision_by=by).of(best, DEPTH, model).indices
     right = _right(kept, case)
     bins = bins_of(kept, model.label_counts_)
-    found = {"wanted": wanted, "asked": asked, **note, **_interval(kept >= 0, right, asked)}
+    found = {"wanted": wanted, "asked": asked, **note, **_interval(kept, right, asked)}
     found["thresholds"] = [
         _finite(value) for value in model.calibration_.thresholds(asked, by == "frequency")
     ]
     if by == "frequency":
         names = frequency_bins(model.label_counts_[:0]).names
         found["bins"] = {
-            name: _interval(bins == number, right & (bins == number), asked)
+            name: _interval(np.where(bins == number, kept, -1), right & (bins == number), asked)
             for number, name in enumerate(names)
         }
     else:
@@ -134,15 +136,15 @@ def _right(labels: np.ndarray, case: Case) -> np.ndarray:
     return hits(labels, case.truth)
 
 
-def _interval(kept: np.ndarray, right: np.ndarray, asked: float) -> dict[str, Any]:
-    """Precision over all kept labels; the interval takes documents, not labels, as independent."""
+def _interval(labels: np.ndarray, right: np.ndarray, asked: float) -> dict[str, Any]:
+    """Precision over all kept labels; in the interval, documents and labels are clusters of predictions."""
     from scipy.special import betaincinv
 
+    kept = labels >= 0
     n, x = int(kept.sum()), int(right.sum())
     if not n:
         return {"kept": 0}
-    counts = PrecisionCounts.of(np.where(kept, 0.5, 0), np.where(kept, 0, -1), right)
-    effect = float(counts.effect[-1, -1])
+    effect = design_effect(right[kept], [np.nonzero(kept)[0], labels[kept]])
     low = betaincinv(x / effect, (n - x) / effect + 1, 0.025) if x else 0.0
     high = betaincinv(x / effect + 1, (n - x) / effect, 0.975) if x < n else 1.0
     share = x / n

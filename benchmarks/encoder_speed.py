@@ -58,7 +58,7 @@ def recorded() -> Iterator[list[Padded]]:
 
 def learn(settings: dict[str, Any], system: str, train: Dataset, encoder: Transformer) -> dict[str, float]:
     """Seconds of an epoch of a system, and of the encoder alone on its batches."""
-    whole = {"encoder": {"frozen": None}, "train": {"epochs": 1}}
+    whole = {"encoder": {"frozen": None}, "train": {"epochs": 1}, "calibrate": "none"}
     run = Run()
     with recorded() as batches:
         create(system, merge(settings, whole)).fit(train, run=run)

@@ -46,7 +46,9 @@ def member(
         marked += f"-{hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[:8]}"
     folder, cost = work / marked, work / f"{marked}.json"
     if not folder.exists():
-        config = EnsembleConfig(members=(name,), fields=tuple(fields), seed=seed, settings={name: own})
+        # Nothing is held out to calibrate a member: the ensemble is calibrated as a whole.
+        table = {"calibrate": "none", **own}
+        config = EnsembleConfig(members=(name,), fields=tuple(fields), seed=seed, settings={name: table})
         model = create_members(config)[0].system
         start, cpu = time.perf_counter(), time.process_time()
         model.fit(data["train"], valid=data["valid"] if model.capabilities.validation else None)

@@ -60,7 +60,7 @@ def measure(n_labels: int, n_queries: int, seed: int = 0) -> dict[str, Any]:
     found: dict[str, Any] = {
         "labels": n_labels,
         "build_seconds": round(seconds, 2),
-        "index_mb": round(search.bytes / 1e6, 1),
+        "index_mb": round(search.nbytes / 1e6, 1),
         "grown_mb": round((_resident() - before) / 1e6, 1),
         "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3, 1),
         "ms": {},

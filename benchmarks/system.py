@@ -54,8 +54,8 @@ class LongtailSystem(Contestant):
         return Documents(documents.ids, documents.titles, documents.texts), Y
 
     def settings(self) -> dict[str, Any]:
-        """The run's settings, with its seed and fields."""
-        given = {"seed": self.job.seed, "fields": list(self.job.source.fields)}
+        """The run's settings, with its seed and fields; rankings are compared, so scores are not calibrated."""
+        given = {"seed": self.job.seed, "fields": list(self.job.source.fields), "calibrate": "none"}
         return given | self.job.settings
 
     def prepare(self, X: Any, Y: Any) -> None:

@@ -47,7 +47,10 @@ def rows(
     lines = ["| " + " | ".join(headings) + " |", "|---" * len(headings) + "|"]
     print("\n".join(lines), flush=True)
     for name, settings in variants.items():
-        model = create(system, merge({"fields": list(fields)}, parse_overrides([*settings, *common])))
+        model = create(
+            system,
+            merge({"fields": list(fields), "calibrate": "none"}, parse_overrides([*settings, *common])),
+        )
         wall, cpu = time.perf_counter(), time.process_time()
         model.fit(train, valid=parts["valid"] if model.capabilities.validation else None)
         spent = f"{time.perf_counter() - wall:.0f} | {time.process_time() - cpu:.0f}"

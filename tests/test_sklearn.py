@@ -89,6 +89,29 @@ def test_the_threshold_is_chosen_on_held_out_documents() -> None:
     assert classifier.system_.facts_.documents == 80, "the model is trained on all documents"
 
 
+def test_enough_documents_have_probabilities() -> None:
+    texts, tags = TEXTS * 250, TAGS * 250
+    settings = {"k": 3, "tree__leaf_size": 2, "tree__arity": 2}
+    classifier = LongtailClassifier(**settings).fit(texts, tags)
+    assert classifier.threshold_ is None
+    assert classifier.system_.calibrated_
+    assert classifier.predict(TEXTS).toarray().tolist() == [[1, 1, 0], [1, 0, 1], [0, 0, 1], [1, 1, 0]]
+    assert classifier.predict_proba(TEXTS).nnz == 12
+    precise = LongtailClassifier(precision=0.9, **settings).fit(texts, tags)
+    assert precise.predict(TEXTS).toarray().tolist() == [[1, 1, 0], [1, 0, 1], [0, 0, 1], [1, 1, 0]]
+    with pytest.raises(UsageError, match="the highest that can be had is"):
+        LongtailClassifier(precision=1.0, **settings).fit(texts, tags)
+
+
+def test_a_precision_needs_probabilities_and_no_threshold() -> None:
+    with pytest.raises(UsageError, match="precision needs probabilities"):
+        dummy(precision=0.5).fit(TEXTS, TAGS)
+    with pytest.raises(UsageError, match="threshold and precision exclude each other"):
+        dummy(precision=0.5, threshold=0.5).fit(TEXTS, TAGS)
+    with pytest.raises(UsageError, match="precision must be above 0"):
+        dummy(precision=0).fit(TEXTS, TAGS)
+
+
 def test_few_documents_have_a_default_threshold() -> None:
     assert dummy().fit(TEXTS, TAGS).threshold_ == DEFAULT_THRESHOLD
     assert dummy(threshold=0.25).fit(TEXTS, TAGS).threshold_ == 0.25
@@ -106,14 +129,23 @@ def test_score_is_one_when_the_right_labels_come_first() -> None:
 
 def test_parameters_and_clones() -> None:
     classifier = dummy(seed=3)
-    assert classifier.get_params() == {"system": "dummy", "k": 2, "threshold": "auto", "seed": 3}
+    assert classifier.get_params() == {
+        "system": "dummy",
+        "k": 2,
+        "threshold": "auto",
+        "precision": None,
+        "seed": 3,
+    }
     assert classifier.set_params(k=1, seed=4) is classifier
     copy = clone(classifier.fit(TEXTS, TAGS))
-    assert copy.get_params() == {"system": "dummy", "k": 1, "threshold": "auto", "seed": 4}
+    assert copy.get_params() == {"system": "dummy", "k": 1, "threshold": "auto", "precision": None, "seed": 4}
     assert not hasattr(copy, "system_")
     copy.set_params(seed=5)
     assert classifier.get_params()["seed"] == 4
-    assert repr(classifier) == "LongtailClassifier(system='dummy', k=1, threshold='auto', seed=4)"
+    assert (
+        repr(classifier)
+        == "LongtailClassifier(system='dummy', k=1, threshold='auto', precision=None, seed=4)"
+    )
     assert classifier.system_.config.seed == 4
     assert is_classifier(classifier)
 

@@ -143,3 +143,22 @@ class TestShown:
     def test_notebooks_get_a_table(self):
         html = answers().named(["<b>", "dogs", "fish"])._repr_html_()
         assert "<td>fish 0.75, &lt;b&gt; 0.50</td>" in html
+
+
+def test_above_keeps_a_score_that_is_the_threshold() -> None:
+    best = TopK(
+        np.array([[3, 1, -1]], np.int32), np.array([[0.5, 0.25, 0]], np.float32), ["a", "b", "c", "d"]
+    )
+    kept = best.above(0.5)
+    assert kept.indices.tolist() == [[3, -1, -1]]
+    assert kept.scores.tolist() == [[0.5, 0, 0]]
+    assert kept.labels == [["d"]]
+
+
+def test_what_is_not_kept_is_padding_at_the_end() -> None:
+    best = TopK(np.array([[3, 1, 0], [2, 0, -1]], np.int32), np.array([[3, 2, 1], [2, 1, 0]], np.float32))
+    kept = best.where(np.array([[False, True, True], [False, True, True]]))
+    assert kept.indices.tolist() == [[1, 0, -1], [0, -1, -1]]
+    assert kept.scores.tolist() == [[2, 1, 0], [1, 0, 0]]
+    assert kept.scores.dtype == np.float32
+    assert best.first(2).indices.tolist() == [[3, 1], [2, 0]]

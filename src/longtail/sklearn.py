@@ -145,6 +145,7 @@ class LongtailClassifier:
 
     def predict(self, X: Any) -> csr_array:
         """Documents x labels, 1 where the label is predicted."""
+        self._check_fitted()
         chosen = {"threshold": self.threshold_, "precision": self.precision, "max_f1": self._max_f1}
         answer = self._best(X, **chosen).to_csr(len(self.classes_))
         answer.data[:] = 1
@@ -170,12 +171,15 @@ class LongtailClassifier:
         return ndcg(best.indices, truth, self.k)
 
     def _best(self, X: Any, **chosen: Any) -> TopK:
-        if not hasattr(self, "system_"):
-            raise not_fitted(type(self).__name__)
+        self._check_fitted()
         with value_errors():
             documents = documents_of(X)
             self._check_width(documents)
             return self.system_.predict(documents, k=self.k, **chosen)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "system_"):
+            raise not_fitted(type(self).__name__)
 
     def _check_width(self, documents: Documents) -> None:
         width = None if documents.features is None else documents.features.shape[1]

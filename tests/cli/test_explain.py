@@ -65,6 +65,10 @@ def test_the_text_may_come_from_standard_input(
     assert json.loads(answer.out)["text"] == "word2"
 
 
+def test_text_that_is_not_utf_8_can_be_written(call: Call, linear: Path) -> None:
+    assert json.loads(call("explain", linear, "--text", "word1 \udcff", "--json").out)["text"] == "word1 ?"
+
+
 def test_what_is_wrong_is_said(call: Call, linear: Path) -> None:
     answer = call("explain", linear, "--text", "x", "--label", "nothing")
     assert answer.code == 2

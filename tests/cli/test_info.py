@@ -57,7 +57,7 @@ def test_the_settings_of_a_system(call: Call, tmp_path: Path, monkeypatch: pytes
     assert f"{len(names) - len(facts['highlights'])} more settings: longtail info linear --all" in few
     assert "more settings" not in every
     assert re.search(r"tree\.leaf_size +200 +Labels per leaf", few)
-    assert call("info", "dummy").out.count("\n  ") == 2
+    assert call("info", "dummy").out.count("\n  ") == 3
     assert "longtail train" in call("info", "auto").out
     # A data folder of that name is no model; a model of that name is.
     monkeypatch.chdir(tmp_path)

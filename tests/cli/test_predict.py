@@ -14,8 +14,6 @@ from pyarrow import parquet
 from scipy.sparse import load_npz
 
 from longtail import load
-from longtail.cli.predict import above
-from longtail.types import TopK
 from tests.cli.conftest import Call
 
 
@@ -67,13 +65,6 @@ def test_threshold_leaves_out_low_scores(call: Call, model: Path, folder: Path) 
     assert len(rows) == 10
     assert {row["label_id"] for row in rows} == {"common"}
     assert call("predict", model, folder / "test.jsonl", "--threshold", 2, "-q").code == 2
-
-
-def test_above_keeps_a_score_that_is_the_threshold() -> None:
-    best = TopK(np.array([[3, 1, -1]], np.int32), np.array([[0.5, 0.25, 0]], np.float32))
-    kept = above(best, 0.5)
-    assert kept.indices.tolist() == [[3, -1, -1]]
-    assert kept.scores.tolist() == [[0.5, 0, 0]]
 
 
 def test_an_existing_output_is_kept_unless_forced(

@@ -11,11 +11,9 @@ import longtail
 from longtail import threads
 from longtail.data import warm_start
 from longtail.errors import NotFittedError, UsageError
-from longtail.systems import REGISTRY, create, get
+from longtail.systems import get
 from longtail.systems.base import System
 from longtail.types import Dataset, Document, Documents, Edges, TopK
-from tests.planted import parts_of, planted
-from tests.tiny_encoders import write_planted
 
 TINY_ENCODER = "the folder of a tiny transformer"
 """Stands for a folder that is made when it is needed."""
@@ -81,24 +79,6 @@ FASTEST["ensemble"] = {
 
 CLOSE: dict[str, float] = {"xgrank": 1e-5, "gudn": 1e-5}
 """How much a score may differ with the documents that are read together, where a transformer reads them."""
-
-
-@pytest.fixture(scope="module")
-def data() -> dict[str, Dataset]:
-    return parts_of(planted(n_documents=500, n_labels=40))._asdict()
-
-
-@pytest.fixture(scope="module", params=sorted(REGISTRY))
-def system(
-    request: pytest.FixtureRequest, data: dict[str, Dataset], tmp_path_factory: pytest.TempPathFactory
-) -> System:
-    settings: Any = FASTEST.get(request.param, {})
-    if TINY_ENCODER in repr(settings):
-        folder = write_planted(tmp_path_factory.mktemp("encoder"), n_labels=40)
-        settings = with_encoder(settings, str(folder))
-    # A transformer as small as this one is slower with a second thread.
-    with threads.limit(1 if request.param in CLOSE else None):
-        return create(request.param, settings).fit(data["train"], valid=data["valid"])
 
 
 def with_encoder(settings: Any, folder: str) -> Any:
@@ -318,53 +298,6 @@ def test_revealed_labels_are_never_predicted(system: System, data: dict[str, Dat
     known = test.relabelled(system.labels_.extended(test.labels.ids))
     if known.labels is system.labels_:
         assert same(answer, system.predict(replace(known, revealed=best), k=4))
-
-
-def test_the_words_of_a_label_explain_it(system: System, data: dict[str, Dataset]) -> None:
-    test, hits, asked = data["test"], 0, 0
-    for row in range(12):
-        document = test.documents[row]
-        found = system.explain(document, k=2)
-        assert found.text == test.documents.joined()[row]
-        answer = system.predict(document, k=2)[0]
-        assert [(label.id, label.score) for label in found.labels] == answer
-        for label in found.labels:
-            assert all(found.text[word.start : word.end] == word.word for word in label.words)
-            assert all(np.isfinite(word.weight) for word in label.words)
-            assert all(found.text[name.start : name.end] for name in label.names)
-            if label.exact:
-                assert np.isclose(
-                    sum(word.weight for word in label.words), label.value - label.base, atol=1e-4
-                )
-            if system.labels_.index[label.id] in test.Y[[row]].indices:
-                asked += 1
-                hits += bool(set(label.top_words(5)) & set(label.text.split()))
-    # Words of the label are in the text of every document that has it; the dummy never looks at a word.
-    assert asked >= 3
-    assert hits == 0 if system.name == "dummy" else hits >= 0.8 * asked
-
-
-def test_any_label_of_any_text_is_explained(system: System, data: dict[str, Dataset]) -> None:
-    last = system.labels_.ids[-1]
-    for text in ("", "  ", "\x00", "\ud800", "zzzz qqqq", "語", data["test"].documents.joined()[0]):
-        found = system.explain(text, [last, system.labels_.ids[0]])
-        assert [label.id for label in found.labels] == [last, system.labels_.ids[0]]
-        for label in found.labels:
-            assert np.isfinite([label.value, label.base]).all()
-            assert text.strip() or not label.words
-        found.to_html().encode("utf-8")
-        found.to_terminal()
-        assert len(system.explain(text, k=3).labels) <= 3
-    with pytest.raises(UsageError, match="the model has no label 'unheard of'"):
-        system.explain("a", "unheard of")
-
-
-def test_a_saved_model_explains_the_same(system: System, data: dict[str, Dataset], tmp_path: Path) -> None:
-    document = data["test"].documents[0]
-    before = system.explain(document)
-    system.save(tmp_path / "model")
-    after = longtail.load(tmp_path / "model").explain(document)
-    assert before.to_dict() == after.to_dict()
 
 
 def test_all_labels_revealed_leave_no_answer(system: System) -> None:

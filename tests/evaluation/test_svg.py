@@ -99,3 +99,18 @@ def test_reliability_puts_the_diagonal_and_points_in_place():
     assert float(high.get("cy")) == pytest.approx(float(ideal.get("y2")))
     assert float(low.get("r")) < float(high.get("r"))
     assert ET.fromstring(svg.reliability("t", [], "x", "y")) is not None
+
+
+def test_reliability_before_calibration_is_a_line_of_its_own():
+    points = [svg.reliability_point({"score": 0.25, "accuracy": 0.5, "count": 1000})]
+    assert points == [(0.25, 0.5, 1000, "Scores around 0.25: 50.0 % right of 1,000")]
+    chart = ET.fromstring(svg.reliability("t", points, "score", "right", before=points * 2))
+    assert [line.get("class") for line in chart.iter("polyline")] == ["former", "line"]
+
+
+def test_a_chart_as_a_file_has_its_styles():
+    chart = ET.fromstring(svg.standalone(svg.bars("t > u", [("a", 1.0, "a")], top=1.0, kind="recall")))
+    space = "{http://www.w3.org/2000/svg}"
+    assert chart.tag == f"{space}svg"
+    assert "--recall" in (chart.findtext(f"{space}style") or "")
+    assert chart.findtext(f"{space}title") == "t > u"

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from longtail.explain.explanation import words_of
+from longtail.explain.explanation import Context, Name, NearDocument, Neighbour, words_of
 from tests.explain.worlds import explanation
 
 
@@ -30,6 +30,20 @@ def test_the_dict_is_plain_json():
 
 def test_top_words_are_different_words_that_raised_the_score():
     assert explanation().labels[0].top_words() == ["red"]
+
+
+def test_words_of_one_character_are_one_word():
+    found = words_of("½ x", np.array([[0, 1], [0, 1], [2, 3]]), np.array([1.0, 2.0, 4.0]))
+    assert [(word.word, word.weight) for word in found] == [("½", 3.0), ("x", 4.0)]
+
+
+def test_what_members_share_is_there_once():
+    first = Context([Name("a", 3, 4)], [Neighbour("x", "", 0.1)], [NearDocument("d", "", 0.2)])
+    second = Context([Name("a", 3, 4), Name("b", 0, 1)], [Neighbour("x", "", 0.9), Neighbour("y", "", 0.5)])
+    found = Context.joined([first, second])
+    assert [name.name for name in found.names] == ["b", "a"]
+    assert [(n.id, n.weight) for n in found.neighbours] == [("y", 0.5), ("x", 0.1)]
+    assert [d.id for d in found.documents] == ["d"]
 
 
 def test_words_without_weight_are_left_out_and_offsets_are_shifted():

@@ -1,7 +1,9 @@
 """The page is escaped, has no script and fetches nothing."""
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
+from longtail.explain.explanation import Word
 from longtail.explain.html import highlighted
 from tests.explain.worlds import explanation
 
@@ -37,6 +39,13 @@ def test_words_are_marked_at_their_places():
     parser.feed(highlighted(found.text, found.labels[0]))
     assert parser.tags == ["mark"] * 3
     assert parser.text == found.text
+
+
+def test_words_that_share_a_character_are_marked_without_repeating_it():
+    label = replace(explanation().labels[0], words=[Word(0, 2, "a½", 1.0), Word(1, 3, "½b", 1.0)])
+    parser = Tags()
+    parser.feed(highlighted("a½b c", label))
+    assert parser.text == "a½b c"
 
 
 def test_half_a_surrogate_pair_can_be_written():

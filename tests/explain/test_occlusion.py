@@ -47,6 +47,16 @@ def test_the_bounds_are_those_of_the_note():
     assert max(system.seen) <= occlusion.MOST_WORDS + 2
 
 
+def test_variants_of_a_large_text_are_read_a_few_at_a_time(monkeypatch):
+    text = "a red car, not green"
+    system = shouting()
+    expected = system.explain(text, ["r", "g"])
+    monkeypatch.setattr(occlusion, "MOST_CHARACTERS", 2 * len(text))
+    system.seen.clear()
+    assert system.explain(text, ["r", "g"]) == expected
+    assert max(system.seen) == 2
+
+
 @pytest.mark.parametrize("text", ["", " ", "...", "\x00", "\ud800 red"])
 def test_texts_without_words_have_no_weights(text):
     label = shouting().explain(text, "r").labels[0]

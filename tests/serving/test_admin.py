@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+import longtail
 from longtail.errors import DataError, UsageError
 from longtail.serving.admin import read_token
 from longtail.serving.registry import Registry, version_of
@@ -55,3 +58,33 @@ def test_models_are_reloaded_with_the_token_only(linear, knn, tmp_path):
         counted = server.get("/metrics").body.decode()
     assert 'longtail_reloads_total{result="done"} 1.0' in counted
     assert 'longtail_reloads_total{result="failed"} 1.0' in counted
+
+
+def test_reloads_under_load_fail_no_request_and_mix_no_versions(linear, knn, tmp_path, tiny):
+    folder = Path(shutil.copytree(linear, tmp_path / "model"))
+    texts = tiny.test.documents.joined()[:6]
+    expected = {version_of(path): longtail.load(path).predict(texts, k=3).labels for path in (linear, knn)}
+    body = {"documents": [{"text": text} for text in texts], "k": 3}
+    service = Service(Registry({"m": folder}, jobs=1), jobs=1)
+    done = threading.Event()
+    with running(service, admin_token=TOKEN) as server, ThreadPoolExecutor(4) as pool:
+
+        def ask_on() -> list[tuple[int, str, list[list[str]]]]:
+            found = []
+            while not done.is_set():
+                answer = server.post("/v1/models/m/predict", body)
+                labels = [[one["id"] for one in row["labels"]] for row in answer.json["predictions"]]
+                found.append((answer.status, answer.json["version"], labels))
+            return found
+
+        asking = [pool.submit(ask_on) for _ in range(4)]
+        for other in [knn, linear] * 3:
+            shutil.rmtree(folder)
+            shutil.copytree(other, folder)
+            asked = {"Authorization": f"Bearer {TOKEN}"}
+            assert server.post("/admin/reload", None, **asked).json["models"]["m"] == version_of(other)
+        done.set()
+        answers = [answer for future in asking for answer in future.result(60)]
+    assert {status for status, _, _ in answers} == {200}
+    assert all(labels == expected[version] for _, version, labels in answers)
+    assert len({version for _, version, _ in answers}) == 2

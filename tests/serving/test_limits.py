@@ -8,6 +8,8 @@ from longtail.errors import UsageError
 from longtail.serving.limits import Limits
 from longtail.serving.problem import Problem
 from longtail.serving.schemas import DocumentIn
+from longtail.serving.service import Service
+from tests.serving.running import running
 
 
 def test_limits_must_be_possible():
@@ -40,6 +42,14 @@ def test_what_is_within_the_limits_passes():
     with pytest.raises(Problem, match="k is 8") as caught:
         limits.check_k(8)
     assert caught.value.status == 422
+
+
+def test_low_limits_do_not_fail_what_asks_for_nothing_special(registry):
+    with running(Service(registry, Limits(k=3, characters=5), jobs=1)) as server:
+        assert len(server.get("/v1/models/linear/labels/label-1").json["nearest"]) == 3
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        found = server.post("/v1/projects/near/suggest", b"text=ba", **form)
+        assert (found.status, len(found.json["results"]) <= 3) == (200, True)
 
 
 def test_limits_hold_over_http(served):

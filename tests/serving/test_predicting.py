@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from longtail.serving.predicting import Choice, Why, Work, anonymous, explain, tag
+from longtail.serving.registry import load
 from longtail.serving.schemas import DocumentIn
+from longtail.systems import create
 from tests.planted import Parts
 
 
@@ -61,3 +63,14 @@ def test_explanations_are_those_of_the_model(registry, tiny: Parts):
     assert [label["id"] for label in found["labels"]] == ["label-2"]
     expected = served.system.explain(tiny.test.documents[3], ["label-2"], revealed=[["label-1"]])
     assert found == expected.to_dict()
+
+
+def test_requests_to_an_ensemble_have_no_influence_on_each_other(tiny: Parts, tmp_path):
+    members = {"members": ["linear", "lexical", "knn"]}
+    create("ensemble", members).fit(tiny.train, valid=tiny.valid).save(tmp_path / "ensemble")
+    served = load("ensemble", tmp_path / "ensemble")
+    works = [Work(served, Choice(4), documents(tiny, row, row + 1)) for row in range(0, 20, 2)]
+    assert len({work.kind for work in works}) == 1
+    assert tag(works) == [tag([work])[0] for work in works]
+    warm = [Work(served, Choice(4), documents(tiny, row), [[f"label-{row}", "label-9"]]) for row in range(6)]
+    assert tag(warm) == [tag([work])[0] for work in warm]

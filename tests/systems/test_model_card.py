@@ -1,6 +1,7 @@
 import ast
 import re
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from longtail.systems.dummy import Dummy
 from longtail.systems.linear.system import LinearTree
 from longtail.systems.model_card import model_card
 from longtail.types import Dataset, LabelSet
+from tests.systems.calibrated import calibrated
 
 
 def system(counts: list[int], documents: int = 1234, metrics=None) -> Dummy:
@@ -46,7 +48,7 @@ def test_without_validation_there_are_no_metrics():
 
 
 def test_settings_are_all_there():
-    assert "fields = ['title', 'text']\nseed = 7\n" in model_card(system([1]))
+    assert "fields = ['title', 'text']\nseed = 7\ncalibrate = 'isotonic'\n" in model_card(system([1]))
 
 
 @pytest.mark.parametrize("kind", [Dummy, LinearTree])
@@ -66,3 +68,32 @@ def test_the_example_runs(tmp_path, capsys):
     code = found[1].replace("path/to/this/folder", str(tmp_path / "model"))
     exec(compile(ast.parse(code), "README.md", "exec"), {})
     assert capsys.readouterr().out == "['x', 'y']\n"
+
+
+def test_metrics_by_frequency_calibration_and_plots(tmp_path):
+    model = calibrated()
+    model.save(tmp_path / "model")
+    card = (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
+    assert "Measured on 600 documents. By training documents of the label:" in card
+    row = model.facts_.validation["bins"][3]
+    assert f"| 21–100 | {row['labels']} | {row['assignments']:,} | {row['R']:.2f} |" in card
+    errors = model.calibration_.facts
+    assert (
+        f"| the 5 best labels | {100 * errors['before']['errors']['5']:.2f} | "
+        f"{100 * errors['after']['errors']['5']:.2f} |" in card
+    )
+    assert "| 0.95 | cannot be had | |" in card
+    assert f"| 0.5 | {model.calibration_.counts.lowest_threshold(0.5):.3g} |" in card
+    assert "## Limits\n- Metrics and probabilities hold for documents like" in card
+    shown = re.findall(r"\]\((plots/.+?)\)", card)
+    assert shown == ["plots/recall.svg", "plots/calibration.svg"]
+    for name in shown:
+        assert ElementTree.parse(tmp_path / "model" / name).getroot().tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_without_calibration_there_is_nothing_to_choose_by():
+    card = model_card(system([0, 3]))
+    assert "None: scores are those of the system, not probabilities." in card
+    assert "max_f1" not in card
+    assert "- Labels without training documents: 1; they are never predicted." in card
+    assert "plots/" not in card

@@ -51,7 +51,7 @@ def test_describe_tells_without_loading(dummy, tiny):
     found = model_folder.describe(dummy)
     assert found["format"] == model_folder.FORMAT == 2
     assert found["system"] == "dummy"
-    assert found["config"] == {"fields": ["title", "text"], "seed": 0}
+    assert found["config"] == {"fields": ["title", "text"], "seed": 0, "calibrate": "isotonic"}
     assert found["data"] == {
         "documents": 180,
         "labels": 40,

@@ -19,8 +19,8 @@ def test_what_can_be_trained_on() -> None:
 def test_what_cannot() -> None:
     for data, message in (
         (TRAIN.take(np.array([], int)), "there is no document to train on"),
-        (replace(TRAIN, Y=TRAIN.Y * -1), "negative or not finite"),
-        (Dataset.from_texts(["", " "], [["a"], ["b"]]), "no document has any text"),
+        (replace(TRAIN, Y=-TRAIN.Y), "negative or not finite"),
+        (Dataset.from_texts(["", ""], [["a"], ["b"]]), "no document has any text"),
     ):
         with pytest.raises(UsageError, match=message):
             check(Noting(), data)

@@ -60,7 +60,7 @@ class Calibration:
             "before": _measured(labels, scores, right),
             "after": _measured(labels, after, right),
         }
-        counts = PrecisionCounts.of(curves(scores, bins), bins, right)
+        counts = PrecisionCounts.of(curves(scores, bins), labels, bins, right)
         return cls(curves, counts, facts)
 
     def probabilities(self, labels: np.ndarray, scores: np.ndarray, train_counts: np.ndarray) -> np.ndarray:

@@ -1,12 +1,14 @@
 """The lowest threshold that keeps a precision, counted on documents whose labels are known.
 
-It is the lower bound of the precision that must reach the wanted one: that of Clopper and Pearson, at 95 %. Labels
-of one document are not independent: the number of predictions is divided by the design effect, the variance of the
-precision over documents divided by that of independent predictions.
+It is the lower bound of the precision that must reach the wanted one: that of Clopper and Pearson, at 95 %.
+Predictions of one document, and predictions of one label, are often right or wrong together, so their number is
+divided by the design effect: the variance of the precision with documents and labels as clusters (Cameron, Gelbach
+and Miller, 2011) divided by that of independent predictions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,35 +37,38 @@ class PrecisionCounts(ArraySet):
     effect: np.ndarray = array("float32", N_BINS + 1, "thresholds", low=1)
 
     @classmethod
-    def of(cls, probabilities: np.ndarray, bins: np.ndarray, right: np.ndarray) -> PrecisionCounts:
+    def of(
+        cls, probabilities: np.ndarray, labels: np.ndarray, bins: np.ndarray, right: np.ndarray
+    ) -> PrecisionCounts:
         """Count.
 
-        Shapes: all [n, k]: probabilities, frequency bins of the labels (-1: no label), whether they are right.
+        Shapes: all [n, k]: probabilities, labels (-1: none) and their frequency bins, whether they are right.
         """
-        rows, columns = np.nonzero(bins >= 0)
-        p, y, b = (values[rows, columns] for values in (probabilities, right, bins))
+        rows, columns = np.nonzero(labels >= 0)
+        p, y, b, label = (values[rows, columns] for values in (probabilities, right, bins, labels))
         falling = np.argsort(-p, kind="stable")
-        rows, p, y, b = rows[falling], p[falling], y[falling], b[falling]
+        p, y, b = p[falling], y[falling], b[falling]
+        # Numbered anew, so that counts are no longer than they must be.
+        clusters = [np.unique(of[falling], return_inverse=True)[1] for of in (rows, label)]
         n = max(len(p), 1)
         places = np.unique(np.geomspace(min(FEWEST_KEPT, n), n, THRESHOLDS).astype(np.int64)) - 1
         thresholds = np.unique(p[places])[::-1] if len(p) else p
         # Equal probabilities are kept or dropped together.
         ends = np.searchsorted(-p, -thresholds, side="right")
         shape = (N_BINS + 1, len(thresholds))
-        counts = cls(
-            thresholds.astype(np.float32),
+        kept, rights, effect = (
             np.zeros(shape, np.int64),
             np.zeros(shape, np.int64),
             np.ones(shape, np.float32),
         )
         for number in range(N_BINS + 1):
             own = np.flatnonzero(b == number) if number < N_BINS else np.arange(len(p))
-            until = np.searchsorted(own, ends)
-            counts.kept[number] = until
-            counts.right[number] = np.concatenate([[0], np.cumsum(y[own])])[until]
+            kept[number] = until = np.searchsorted(own, ends)
+            rights[number] = np.concatenate([[0], np.cumsum(y[own])])[until]
             for at, end in enumerate(until.tolist()):
-                counts.effect[number, at] = _design_effect(rows[own[:end]], y[own[:end]], len(bins))
-        return counts
+                some = own[:end]
+                effect[number, at] = design_effect(y[some], [cluster[some] for cluster in clusters])
+        return cls(thresholds.astype(np.float32), kept, rights, effect)
 
     def lower_bounds(self, row: int = -1) -> np.ndarray:
         """Of the precision at each threshold, float64 [thresholds]; 0 where nothing is kept."""
@@ -91,11 +96,17 @@ class PrecisionCounts(ArraySet):
         return float(self.lower_bounds(row).max(initial=0.0))
 
 
-def _design_effect(rows: np.ndarray, right: np.ndarray, n_documents: int) -> float:
-    """How many times larger the variance of the precision is than that of independent predictions; at least 1."""
-    n, n_right = len(rows), int(right.sum())
+def design_effect(right: np.ndarray, clusters: Sequence[np.ndarray]) -> float:
+    """How many times larger the variance of the precision is than that of independent predictions; at least 1.
+
+    Args:
+        right: whether predictions are right [n].
+        clusters: numbers of clusters of predictions, in several ways [n].
+    """
+    n, n_right = len(right), int(right.sum())
     if not 0 < n_right < n:
         return 1.0
     share = n_right / n
-    residuals = np.bincount(rows, weights=right - share, minlength=n_documents)
-    return max(1.0, float((residuals**2).sum() / (n * share * (1 - share))))
+    sums = [float((np.bincount(of, weights=right - share) ** 2).sum()) for of in clusters]
+    # A prediction is in a cluster of each way: its own variance was added once too often per further way.
+    return max(1.0, sum(sums) / (n * share * (1 - share)) - (len(sums) - 1))

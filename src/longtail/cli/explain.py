@@ -44,6 +44,8 @@ def command(
 
     if text == output.STANDARD:
         text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    # What is not UTF-8 on the command line cannot be written as JSON.
+    text, title = (given.encode("utf-8", "replace").decode() for given in (text, title))
     if not (text or title):
         raise UsageError("there is nothing to explain: give a text with --text, or - to read it from stdin")
     if page is not None:

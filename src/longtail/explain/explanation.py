@@ -152,8 +152,8 @@ def words_of(text: str, spans: np.ndarray, weights: np.ndarray, offset: int = 0)
     Shapes:
         spans int [n, 2] in a part of the text that begins at ``offset``, weights [n]
     """
-    return [
-        Word(start, end, text[start:end], weight)
-        for (start, end), weight in zip((spans + offset).tolist(), weights.tolist(), strict=True)
-        if weight
-    ]
+    totals: dict[tuple[int, int], float] = {}
+    for (start, end), weight in zip((spans + offset).tolist(), weights.tolist(), strict=True):
+        # A character that stands for several words (as the sign of one half) is one word here.
+        totals[start, end] = totals.get((start, end), 0.0) + weight
+    return [Word(start, end, text[start:end], weight) for (start, end), weight in totals.items() if weight]

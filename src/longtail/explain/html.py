@@ -16,6 +16,8 @@ STYLE = """
 .longtail-explanation .note { font-size: .85rem; opacity: .75 }
 """
 
+FAINT = 0.02
+"""Weaker words are not marked."""
 RAISED, LOWERED = "46, 160, 67", "218, 54, 51"
 
 
@@ -46,13 +48,15 @@ def highlighted(text: str, label: LabelExplanation) -> str:
     """The text; words that raised the score are on green, words that lowered it on red, as strong as they are."""
     parts, at = [], 0
     for word, strength in zip(label.words, strengths(label.words), strict=True):
-        if strength < 0.02:
+        # Words may share a character.
+        start = max(word.start, at)
+        if strength < FAINT or start >= word.end:
             continue
         colour = RAISED if word.weight > 0 else LOWERED
-        parts.append(_escaped(text[at : word.start]))
+        parts.append(_escaped(text[at:start]))
         parts.append(
             f'<mark style="background: rgba({colour}, {0.1 + 0.6 * strength:.2f})" '
-            f'title="{word.weight:+.4f}">{_escaped(text[word.start : word.end])}</mark>'
+            f'title="{word.weight:+.4f}">{_escaped(text[start : word.end])}</mark>'
         )
         at = word.end
     return "".join([*parts, _escaped(text[at:])])

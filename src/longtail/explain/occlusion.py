@@ -23,6 +23,9 @@ MOST_WORDS = 128
 MOST_SENTENCES = 64
 """Parts that a longer text is divided into at most."""
 
+MOST_CHARACTERS = 4_000_000
+"""Characters of the variants that are read in one go: bounds memory."""
+
 NOTE = "each weight is the fall of the score when the word is removed everywhere; weights need not add up"
 NOTE_LONG = (
     f"{NOTE}; the text has more than {MOST_WORDS} different words: those of the most important sentences were "
@@ -71,10 +74,14 @@ def _measured(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The quantity of each label of the whole text [m], without each set of words [sets, m], without any [m]."""
     nothing, everything = np.zeros(len(spans), bool), np.ones(len(spans), bool)
-    documents = asked.variants([spans[chosen] for chosen in (nothing, everything, *removed)])
-    encoded = asked.encode(documents)
-    found = measure(encoded, asked.candidates(len(documents))).astype(np.float64)
-    table = found.reshape(len(documents), len(asked.labels))
+    sets = [nothing, everything, *removed]
+    step = max(1, MOST_CHARACTERS // max(len(asked.text), 1))
+    found = []
+    for start in range(0, len(sets), step):
+        documents = asked.variants([spans[chosen] for chosen in sets[start : start + step]])
+        measured = measure(asked.encode(documents), asked.candidates(len(documents)))
+        found.append(measured.astype(np.float64).reshape(len(documents), len(asked.labels)))
+    table = np.concatenate(found)
     return table[0], table[2:], table[1]
 
 

@@ -99,7 +99,9 @@ def router(service: Service) -> APIRouter:
         served: Served, texts: list[str], limit: int, threshold: float
     ) -> list[list[dict[str, Any]]]:
         documents = [DocumentIn.model_construct(id=None, title="", text=text) for text in texts]
-        found = await service.predict(served, documents, Choice(limit, threshold))
+        # A limit that nobody asked for is no reason to refuse.
+        k = min(limit, service.limits.k) if limit == LIMIT else limit
+        found = await service.predict(served, documents, Choice(k, threshold))
         return [subjects(labels) for labels in found]
 
     @routes.get("/", summary="The name and version of the service", response_model=dict[str, str])

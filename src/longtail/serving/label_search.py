@@ -46,7 +46,7 @@ class SortedTexts:
         return len(self._starts) - 1
 
     @property
-    def bytes(self) -> int:
+    def nbytes(self) -> int:
         """Memory in use."""
         return len(self._block) + self._starts.nbytes
 
@@ -111,10 +111,10 @@ class LabelSearch:
         self._word_starts = np.searchsorted(pairs // n, np.arange(len(spelt) + 1))
 
     @property
-    def bytes(self) -> int:
+    def nbytes(self) -> int:
         """Memory in use, besides the labels themselves."""
         arrays = (self._by_rank, self._name_ranks, self._word_ranks, self._word_starts)
-        return self._names_sorted.bytes + self._words.bytes + sum(array.nbytes for array in arrays)
+        return self._names_sorted.nbytes + self._words.nbytes + sum(array.nbytes for array in arrays)
 
     def _names(self, label: int) -> Iterable[str]:
         """What a label is found by: its text (its id where there is none) and its alternative names."""

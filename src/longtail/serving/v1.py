@@ -98,8 +98,10 @@ def router(service: Service) -> APIRouter:
         nearest: list[Any] = []
         if facts["names"]:
             # Labels that the model gives to the name of this one.
-            asked = DocumentIn.model_construct(id=None, title="", text=facts["names"][0])
-            [nearest] = await service.predict(served, [asked], Choice(SHOWN), [[label]])
+            name_of_it = facts["names"][0][: service.limits.characters]
+            asked = DocumentIn.model_construct(id=None, title="", text=name_of_it)
+            choice = Choice(min(SHOWN, service.limits.k))
+            [nearest] = await service.predict(served, [asked], choice, [[label]])
         return JsonResponse({**facts, "nearest": nearest})
 
     @routes.post(

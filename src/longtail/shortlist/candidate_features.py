@@ -67,6 +67,11 @@ class EncodedDocuments(ABC):
         """
         return None
 
+    @property
+    def calibratable(self) -> np.ndarray:
+        """bool [n]: whether the scores of a document are the system's own, which a calibration is for."""
+        return self.readable
+
     def readable_shortlist(self, size: int) -> Candidates:
         """The shortlist; a document that is not readable has none."""
         found = self.shortlist(size)

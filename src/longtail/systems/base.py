@@ -19,7 +19,7 @@ from longtail.data.hold_out import ENOUGH_TO_HOLD_OUT, hold_out
 from longtail.errors import NotFittedError, UnsupportedError, UsageError
 from longtail.run import Run
 from longtail.systems import calibrating, model_folder, pickling, shown, training_data, updates
-from longtail.systems.batches import batches, check_k, widest
+from longtail.systems.batches import RawAnswers, batches, check_k, widest
 from longtail.systems.declarations import Capabilities as Capabilities
 from longtail.systems.declarations import SystemConfig as SystemConfig
 from longtail.systems.declarations import TrainingFacts as TrainingFacts
@@ -214,24 +214,22 @@ class System(Explaining, LabelFacts, ABC):
         k: int,
         revealed: RevealedLike | None = None,
         edges: Edges | None = None,
-    ) -> Iterator[TopK]:
-        """The k best labels with the system's own scores, batch by batch."""
+    ) -> Iterator[RawAnswers]:
+        """The k best labels that are not revealed, with the system's own scores, batch by batch."""
         for some, known, links in batches(self, documents, k, revealed, edges):
-            yield self._predict_unknown(some, k, known, links)
+            encoded = self._encoded(some, known, links)
+            best = encoded.top_k(k + widest(known))
+            yield RawAnswers(
+                best if known is None else without_revealed(best, known, k), encoded.calibratable
+            )
 
-    def _with_probabilities(self, best: TopK) -> TopK:
+    def _with_probabilities(self, answers: RawAnswers) -> TopK:
         """The answers with probabilities in place of the system's own scores, if it has a calibration."""
+        best, calibratable = answers
         if self.calibration_ is None:
             return best
         found = self.calibration_.probabilities(best.indices, best.scores, self.label_counts_)
-        return TopK(best.indices, found, best.label_ids)
-
-    def _predict_unknown(
-        self, documents: Documents, k: int, revealed: csr_array | None, edges: Edges | None
-    ) -> TopK:
-        """Tag one batch; no label that is revealed for a document is among its answers."""
-        answer = self._encoded(documents, revealed, edges).top_k(k + widest(revealed))
-        return answer if revealed is None else without_revealed(answer, revealed, k)
+        return TopK(best.indices, np.where(calibratable[:, None], found, best.scores), best.label_ids)
 
     def candidates(
         self,

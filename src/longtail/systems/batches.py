@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from longtail.errors import UsageError
 from longtail.systems.revealed import RevealedLike, revealed_matrix, revealed_of
-from longtail.types import Dataset, Documents, DocumentsLike, Edges
+from longtail.types import Dataset, Documents, DocumentsLike, Edges, TopK
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -37,6 +37,13 @@ def batches(
         some = documents if len(documents) <= BATCH_SIZE else documents[rows]
         known_here = None if known is None else known[rows]
         yield some, known_here if known_here is not None and known_here.nnz else None, edges
+
+
+class RawAnswers(NamedTuple):
+    """The best labels with the system's own scores, and of which documents (bool [n]) to calibrate them."""
+
+    best: TopK
+    calibratable: np.ndarray
 
 
 def check_k(k: object) -> None:

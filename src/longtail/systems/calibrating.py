@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from longtail.calibration import DEPTH
-from longtail.systems.batches import widest
+from longtail.systems.batches import RawAnswers, widest
 from longtail.types import Dataset, TopK
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def calibrate(system: System, valid: Dataset, run: Run) -> Calibration | None:
         valid = valid.take(np.sort(rng.choice(len(valid), MOST_DOCUMENTS, replace=False)))
     with run.phase("calibration"):
         # Revealed labels never come back: only filter pairs need room.
-        found = fitted(system, raw_answers(system, valid, DEPTH + widest(valid.filtered)), valid)
+        found = fitted(system, raw_answers(system, valid, DEPTH + widest(valid.filtered)).best, valid)
     if found is None:
         run.say(f"scores are not calibrated: {len(valid):,} validation documents have too few right labels")
     return found
@@ -52,7 +52,11 @@ def fitted(system: System, best: TopK, valid: Dataset) -> Calibration | None:
     return Calibration.fit(labels, scores, right, system.label_counts_, method)
 
 
-def raw_answers(system: System, data: Dataset, k: int) -> TopK:
+def raw_answers(system: System, data: Dataset, k: int) -> RawAnswers:
     """The k best labels with the scores of the system itself."""
     parts = list(system._raw_answers(data, k))
-    return TopK.stack(parts) if parts else TopK.empty(0, k)
+    if not parts:
+        return RawAnswers(TopK.empty(0, k), np.ones(0, bool))
+    return RawAnswers(
+        TopK.stack([part.best for part in parts]), np.concatenate([part.calibratable for part in parts])
+    )

@@ -34,7 +34,7 @@ def evaluate(system: System, test: Dataset, ranks: tuple[int, ...], choice: Labe
         train_counts=system.label_counts_,
         n_train=system.facts_.documents,
         k=ranks,
-        own_scores=own.scores if system.calibrated_ else None,
+        own_scores=own.best.scores if system.calibrated_ else None,
         choose=None if choice.everything else chosen,
         chosen_by=choice.name,
         extra={"seconds": {"predict": seconds}},

@@ -34,6 +34,14 @@ def test_terms_of_neighbours_with_the_label_raise_and_those_of_others_lower():
     assert weights["red"] > 0 > weights["green"]
 
 
+def test_where_all_neighbours_have_the_label_their_terms_raise_it():
+    data = Dataset.from_texts(["red apple", "red cherry"], [["r"], ["r"]])
+    system = create("knn", {"text": {"kind": "word"}}).fit(data)
+    label = system.explain("red bike apple", "r").labels[0]
+    assert label.value == 1
+    assert label.top_words() == ["apple", "red"] or label.top_words() == ["red", "apple"]
+
+
 def test_a_label_that_no_neighbour_has_has_no_words():
     data = Dataset.from_texts(["red apple", "green pear"], [["r"], ["g"]])
     system = create("knn", {"text": {"kind": "word"}}).fit(data)

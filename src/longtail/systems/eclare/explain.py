@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from longtail.systems.eclare.system import Eclare
 
 NOTE = (
-    "exact: weights add up to the classifier's score without its bias; linearised: the units of the residual "
+    "weights add up to the classifier's score without its bias; linearised: the units of the residual "
     "layer are those that are on for this text"
 )
 SEVERAL = "; the mean over {} models"

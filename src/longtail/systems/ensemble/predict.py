@@ -78,6 +78,12 @@ class Encoded(EncodedDocuments):
         """The best candidates of all members by the re-ranker."""
         return self.scored.best(size)
 
+    @property
+    def calibratable(self) -> np.ndarray:
+        """The shares of the fallback are probabilities already."""
+        found: np.ndarray = ~self.unreadable
+        return found
+
     def features(self, candidates: Candidates) -> np.ndarray:
         """The re-ranker's probability of any candidates [entries, 1]."""
         return self._reranked(candidates).scores[:, None]

@@ -1,8 +1,9 @@
 """Why the nearest training documents give a label: the terms that the text shares with them.
 
 The score is S = sum of w_i over neighbours with the label / sum of all w_i, with w_i = cos_i^power, and a cosine is
-a sum over shared terms. A term's weight is the gradient of log S with respect to the cosines, times the term's part
-of each cosine: terms shared with neighbours that have the label raise it, terms shared with the others lower it.
+a sum over shared terms. A term's weight is the gradient of the log-odds log(S / (1 - S)) by the cosines, times the
+term's part of each cosine: terms shared with neighbours that have the label raise it, terms shared with the others
+lower it.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from longtail.systems.knn.system import Knn
 
 NOTE = (
-    "approximate: weights are slopes of the log of the score at the neighbours found, and add up to 0; without a "
-    "word other neighbours may be found"
+    "weights are slopes of the log-odds of the votes at the neighbours found; without a word other neighbours may "
+    "be found"
 )
 MOST_DOCUMENTS = 10
 
@@ -84,6 +85,7 @@ def _parts(
     score = float(votes[has].sum())
     if not score:
         return 0.0, np.zeros(query.nnz)
-    slopes = power * votes * (has / score - 1) / cosines
+    against = float(votes[~has].sum())
+    slopes = power * votes * np.where(has, 1 / score, -1 / against if against else 0.0) / cosines
     shared = training[rows][:, query.indices].toarray() * query.data
-    return score, np.asarray(slopes @ shared)
+    return min(score, 1.0), np.asarray(slopes @ shared)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from longtail.data.label_names import distinct_names_of
 from longtail.explain.asked import Asked
-from longtail.explain.explanation import Context, LabelExplanation, Name
+from longtail.explain.explanation import Context, LabelExplanation, Name, Word
 from longtail.explain.names import named
 from longtail.explain.terms import TermWords
 from longtail.systems.lexical.predict import LexicalDocuments
@@ -17,8 +16,8 @@ from longtail.systems.lexical.predict import LexicalDocuments
 if TYPE_CHECKING:
     from longtail.systems.lexical.system import Lexical
 
-NOTE = "exact: the products of the terms that the text shares with the name '{}' add up to their cosine"
-NO_MATCH = "exact: the text shares no term with a name of the label"
+NOTE = "the products of the terms that the text shares with the name '{}' add up to their cosine"
+NO_MATCH = "the text shares no term with a name of the label"
 
 
 def explain(system: Lexical, asked: Asked) -> list[LabelExplanation]:
@@ -50,14 +49,15 @@ def explain(system: Lexical, asked: Asked) -> list[LabelExplanation]:
 def context(system: Lexical, asked: Asked) -> list[Context]:
     """Names in the text; where none is there word by word, the words that match the best one."""
     found = named(asked)
-    for i, (more, made, label) in enumerate(
-        zip(found, explain(system, asked), asked.labels.tolist(), strict=True)
-    ):
-        if not more.names and made.words:
-            encoded = asked.encoded()
-            assert isinstance(encoded, LexicalDocuments)
-            name, _ = _best_name(system, label, encoded.X.indices, encoded.X.data.astype(np.float64))
-            found[i] = replace(more, names=[Name(name or "", a, b) for a, b in _runs(asked.text, made)])
+    if all(more.names for more in found):
+        return found
+    row = asked.store().tfidf(system.features_, asked.fields)
+    words = TermWords(asked, system.features_)
+    for i, label in enumerate(asked.labels.tolist()):
+        name, products = _best_name(system, label, row.indices, row.data.astype(np.float64))
+        if name is not None and not found[i].names:
+            places = _places(asked.text, words(row.indices, products))
+            found[i] = Context([Name(name, start, end) for start, end in places])
     return found
 
 
@@ -80,10 +80,10 @@ def _best_name(
     return best_name, best
 
 
-def _runs(text: str, made: LabelExplanation) -> list[tuple[int, int]]:
-    """Words that come one after another, with nothing but white space and punctuation between them."""
+def _places(text: str, words: list[Word]) -> list[tuple[int, int]]:
+    """Where words are; those with nothing but white space and punctuation between them are one place."""
     found: list[tuple[int, int]] = []
-    for word in made.words:
+    for word in words:
         if found and not any(c.isalnum() for c in text[found[-1][1] : word.start]):
             found[-1] = (found[-1][0], word.end)
         else:

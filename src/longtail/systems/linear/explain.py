@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from longtail.systems.linear.system import LinearTree
 
 NOTE = (
-    "exact: weights add up to the difference to a text without words on the same paths of the tree; "
+    "weights add up to the difference to a text without words on the same paths of the tree; "
     "a term that is there several times, and n-grams, are shared evenly by their words"
 )
-NOT_REACHED = "; the search did not reach this label: this is what its path in the tree would score"
+NOT_REACHED = "; the search did not find this label: this is what its path in the tree would score"
 NOT_IN_TREE = "the label is not in the tree, as no training document has it: it is never predicted"
 WIDE = 100
 """Labels per tree among which a label counts as found where there is one tree."""
