@@ -25,7 +25,7 @@ R = TypeVar("R")
 LONGEST_WAIT = 60
 """Seconds that Retry-After says at most."""
 ENOUGH_FOR_THREADS = 256
-"""From so many documents on, the kernels use several threads; for fewer, starting threads takes longer than it saves."""
+"""From so many documents on, kernels use several threads; for fewer, starting them takes longer than it saves."""
 SMOOTHING = 0.2
 """The share of the newest batch in the measured speed."""
 
