@@ -9,7 +9,7 @@ from concurrent.futures import CancelledError
 import pytest
 
 from longtail import threads
-from longtail.serving.batching import LONGEST_WAIT, Batcher
+from longtail.serving.batching import ENOUGH_FOR_THREADS, LONGEST_WAIT, Batcher
 from longtail.serving.problem import Problem
 
 
