@@ -9,7 +9,7 @@ from concurrent.futures import CancelledError
 import pytest
 
 from longtail import threads
-from longtail.serving.batching import LONGEST_WAIT, Batcher
+from longtail.serving.batching import ENOUGH_FOR_THREADS, LONGEST_WAIT, Batcher
 from longtail.serving.problem import Problem
 
 
@@ -123,3 +123,12 @@ def test_threads_are_limited_and_batches_observed():
     assert batcher.submit("same", 0, 3).result(30) == 1
     batcher.close()
     assert observed == [(1, 3)]
+
+
+def test_only_large_batches_use_several_threads():
+    batcher: Batcher[int, int] = Batcher(
+        lambda numbers: [threads.jobs() for _ in numbers], batch=4, queue=1000, jobs=3
+    )
+    assert batcher.submit("same", 0, 5).result(30) == 1
+    assert batcher.submit("same", 0, ENOUGH_FOR_THREADS).result(30) == 3
+    batcher.close()

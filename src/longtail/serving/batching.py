@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -23,6 +24,8 @@ R = TypeVar("R")
 
 LONGEST_WAIT = 60
 """Seconds that Retry-After says at most."""
+ENOUGH_FOR_THREADS = 256
+"""From so many documents on, kernels use several threads; for fewer, starting them takes longer than it saves."""
 SMOOTHING = 0.2
 """The share of the newest batch in the measured speed."""
 
@@ -138,7 +141,8 @@ class Batcher(Generic[P, R]):
             self._observe(len(jobs), size)
         start = time.perf_counter()
         try:
-            answers = self._work([job.payload for job in jobs])
+            with nullcontext() if size >= ENOUGH_FOR_THREADS else threads.limit(1):
+                answers = self._work([job.payload for job in jobs])
         except BaseException as error:
             if len(jobs) == 1:
                 jobs[0].answer.set_exception(error)
