@@ -13,7 +13,7 @@ import pytest
 from longtail.data import stream
 from longtail.storage.manifest import MANIFEST, write_manifest
 from tests.fuzz import models
-from tests.fuzz.targets import GOLDEN
+from tests.fuzz.targets import GOLDEN, target_named
 
 SETTINGS: list[tuple[str, str, tuple[str | int, ...], Any]] = [
     ("linear-format-2", "config.json", ("config", "beam"), 2**40),
@@ -48,6 +48,13 @@ def test_an_absurd_setting_is_refused_or_changes_nothing(
     write_manifest(place)
     texts = orjson.loads((GOLDEN / f"{name}.json").read_bytes())["texts"]
     assert models.outcome(place, texts[:4]) in (models.ANSWERED, models.REFUSED)
+
+
+@pytest.mark.parametrize("seed", [101162, 101658])
+def test_weights_that_overflow_together_are_refused(tmp_path: Path, seed: int) -> None:
+    target = target_named("galaxc-format-2")
+    target.make(tmp_path / "model", seed)
+    assert target.run(tmp_path / "model") == models.REFUSED
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from longtail import config as configuration
-from longtail.errors import NotFittedError, UnsupportedError, UsageError
+from longtail.errors import ModelIntegrityError, NotFittedError, UnsupportedError, UsageError
 from longtail.run import Run
 from longtail.systems import model_folder, pickling, shown, updates
 from longtail.systems.declarations import Capabilities as Capabilities
@@ -182,6 +182,11 @@ class System(ABC):
     ) -> TopK:
         """Tag one batch; no label that is revealed for a document is among its answers."""
         answer = self._encoded(documents, revealed, edges).top_k(k + _most(revealed))
+        if np.isnan(answer.scores).any():
+            # Weights that are finite one by one can overflow together.
+            raise ModelIntegrityError(
+                f"a score of this model of '{self.name}' is not a number: its weights are too large, train it again"
+            )
         return answer if revealed is None else without_revealed(answer, revealed, k)
 
     def candidates(
