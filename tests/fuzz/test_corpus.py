@@ -24,6 +24,8 @@ SETTINGS: list[tuple[str, str, tuple[str | int, ...], Any]] = [
     ("ensemble-format-2", "config.json", ("config", "candidates"), 2**63 - 1),
     ("galaxc-format-2", "config.json", ("config", "graph", "neighbours"), 10**6),
     ("galaxc-format-2", "config.json", ("config", "shortlist", "voters"), 2**40),
+    ("gnnxml-format-2", "documents/documents.json", ("keywords",), 2**31),
+    ("gnnxml-format-2", "documents/documents.json", ("entities",), 2**62),
     ("gudn-format-2", "encoder/config.json", ("num_hidden_layers",), 10**9),
     ("gudn-format-2", "encoder/config.json", ("vocab_size",), 10**9),
     ("gudn-format-2", "encoder/config.json", ("hidden_size",), 2**40),
