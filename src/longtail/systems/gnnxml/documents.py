@@ -33,7 +33,7 @@ from longtail.text.stacking import stacked
 from longtail.threads import run_all
 
 _MOST_NODES = 1000
-"""Keywords, or entities, of a document that a model may ask for: there is room for all of them in every document."""
+"""Keywords, or entities, of a document that a model may ask for: each document has room for all."""
 
 
 class DocumentGraphs:
@@ -130,7 +130,7 @@ class DocumentGraphs:
         config = from_dict(DocumentsConfig, read_json(folder.path("documents.json")))
         if max(config.keywords, config.entities) > _MOST_NODES:
             raise ModelIntegrityError(
-                f"{folder.path('documents.json')}: keywords and entities of a document must be at most {_MOST_NODES:,}"
+                f"{folder.path('documents.json')}: keywords and entities must be at most {_MOST_NODES:,}"
             )
         path = folder.path("keywords.safetensors")
         arrays = read_arrays(path)
