@@ -52,9 +52,14 @@ def test_an_absurd_setting_is_refused_or_changes_nothing(
     assert models.outcome(place, texts[:4]) in (models.ANSWERED, models.REFUSED)
 
 
-@pytest.mark.parametrize("seed", [101162, 101658])
-def test_weights_that_overflow_together_are_refused(tmp_path: Path, seed: int) -> None:
-    target = target_named("galaxc-format-2")
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [("galaxc-format-2", 101162), ("galaxc-format-2", 101658), ("gudn-format-2", 100620)],
+)
+def test_weights_that_overflow_together_or_lack_words_are_refused(
+    tmp_path: Path, name: str, seed: int
+) -> None:
+    target = target_named(name)
     target.make(tmp_path / "model", seed)
     assert target.run(tmp_path / "model") == models.REFUSED
 
