@@ -13,7 +13,7 @@ import pytest
 from longtail.data import stream
 from longtail.storage.manifest import MANIFEST, write_manifest
 from tests.fuzz import models
-from tests.fuzz.targets import GOLDEN
+from tests.fuzz.targets import GOLDEN, target_named
 
 SETTINGS: list[tuple[str, str, tuple[str | int, ...], Any]] = [
     ("linear-format-2", "config.json", ("config", "beam"), 2**40),
@@ -24,6 +24,8 @@ SETTINGS: list[tuple[str, str, tuple[str | int, ...], Any]] = [
     ("ensemble-format-2", "config.json", ("config", "candidates"), 2**63 - 1),
     ("galaxc-format-2", "config.json", ("config", "graph", "neighbours"), 10**6),
     ("galaxc-format-2", "config.json", ("config", "shortlist", "voters"), 2**40),
+    ("gnnxml-format-2", "documents/documents.json", ("keywords",), 2**31),
+    ("gnnxml-format-2", "documents/documents.json", ("entities",), 2**62),
     ("gudn-format-2", "encoder/config.json", ("num_hidden_layers",), 10**9),
     ("gudn-format-2", "encoder/config.json", ("vocab_size",), 10**9),
     ("gudn-format-2", "encoder/config.json", ("hidden_size",), 2**40),
@@ -48,6 +50,18 @@ def test_an_absurd_setting_is_refused_or_changes_nothing(
     write_manifest(place)
     texts = orjson.loads((GOLDEN / f"{name}.json").read_bytes())["texts"]
     assert models.outcome(place, texts[:4]) in (models.ANSWERED, models.REFUSED)
+
+
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [("galaxc-format-2", 101162), ("galaxc-format-2", 101658), ("gudn-format-2", 100620)],
+)
+def test_weights_that_overflow_together_or_lack_words_are_refused(
+    tmp_path: Path, name: str, seed: int
+) -> None:
+    target = target_named(name)
+    target.make(tmp_path / "model", seed)
+    assert target.run(tmp_path / "model") == models.REFUSED
 
 
 @pytest.mark.parametrize(

@@ -138,6 +138,8 @@ class Transformer(torch.nn.Module):
     ) -> torch.Tensor:
         """Word embeddings of the tokens [n, tokens, D]."""
         if words is None:
+            if int(tokens.ids.max(initial=0)) >= len(self.words):
+                raise ModelIntegrityError("the encoder's tokenizer has more words than the encoder")
             return torch.nn.functional.embedding(
                 torch.from_numpy(tokens.ids).to(self.words.device), self.words
             )

@@ -18,7 +18,7 @@ from longtail.data import hold_out as holding
 from longtail.errors import NotFittedError, UnsupportedError, UsageError
 from longtail.run import Run
 from longtail.systems import calibrating, model_folder, pickling, shown, training_data, updates
-from longtail.systems.batches import Answers, batches, check_k, widest
+from longtail.systems.batches import Answers, batches, check_k, checked_scores, widest
 from longtail.systems.declarations import Capabilities as Capabilities
 from longtail.systems.declarations import SystemConfig as SystemConfig
 from longtail.systems.declarations import TrainingFacts as TrainingFacts
@@ -213,7 +213,7 @@ class System(Explaining, LabelFacts, ABC):
         """The k best labels that are not revealed, batch by batch."""
         for some, known, links in batches(self, documents, k, revealed, edges):
             encoded = self._encoded(some, known, links)
-            own = encoded.top_k(k + widest(known))
+            own = checked_scores(encoded.top_k(k + widest(known)), self)
             best = self._with_probabilities(own, encoded.calibratable)
             if known is not None:
                 # Only now: what is revealed does not change the probabilities of the others.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from longtail.errors import UsageError
+from longtail.errors import ModelIntegrityError, UsageError
 from longtail.systems.revealed import RevealedLike, revealed_matrix, revealed_of
 from longtail.types import Dataset, Documents, DocumentsLike, Edges, TopK
 
@@ -51,6 +51,15 @@ def check_k(k: object) -> None:
     """Refuse what is not a number of labels."""
     if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
         raise UsageError(f"k must be a whole number of at least 1, not {k!r}")
+
+
+def checked_scores(answer: TopK, system: System) -> TopK:
+    """The answer, if its scores are numbers: weights that are finite one by one can overflow together."""
+    if np.isnan(answer.scores).any():
+        raise ModelIntegrityError(
+            f"a score of this model of '{system.name}' is not a number: its weights are too large, train it again"
+        )
+    return answer
 
 
 def widest(pairs: csr_array | None) -> int:

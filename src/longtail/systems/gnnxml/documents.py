@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from longtail.blocks.text_encoder import TextEncoder
 from longtail.config import from_dict, to_dict
-from longtail.errors import DataError
+from longtail.errors import DataError, ModelIntegrityError
 from longtail.graph.keygraph import KeyGraphs, build_key_graphs, join_key_graphs
 from longtail.run import Phase, Run
 from longtail.storage import VerifiedFolder, read_arrays, read_json, write_arrays, write_json
@@ -31,6 +31,9 @@ from longtail.text.keywords import KeywordFinder
 from longtail.text.passages import Passages, read_passages
 from longtail.text.stacking import stacked
 from longtail.threads import run_all
+
+_MOST_NODES = 1000
+"""Keywords, or entities, of a document that a model may ask for: each document has room for all."""
 
 
 class DocumentGraphs:
@@ -125,6 +128,10 @@ class DocumentGraphs:
     def load(cls, folder: VerifiedFolder) -> Self:
         """What ``save`` wrote."""
         config = from_dict(DocumentsConfig, read_json(folder.path("documents.json")))
+        if max(config.keywords, config.entities) > _MOST_NODES:
+            raise ModelIntegrityError(
+                f"{folder.path('documents.json')}: keywords and entities must be at most {_MOST_NODES:,}"
+            )
         path = folder.path("keywords.safetensors")
         arrays = read_arrays(path)
         with of_file(path):
