@@ -90,7 +90,8 @@ def test_the_threshold_is_chosen_on_held_out_documents() -> None:
 
 
 def test_enough_documents_have_probabilities() -> None:
-    texts, tags = TEXTS * 250, TAGS * 250
+    # Copies stay together, so that texts of the same words could not be held out.
+    texts, tags = [f"{text} copy{number}" for number, text in enumerate(TEXTS * 250)], TAGS * 250
     settings = {"k": 3, "tree__leaf_size": 2, "tree__arity": 2}
     classifier = LongtailClassifier(**settings).fit(texts, tags)
     assert classifier.threshold_ is None

@@ -11,6 +11,11 @@ from longtail import load
 from tests.cli.conftest import Call, records, write_lines
 
 
+@pytest.fixture(autouse=True)
+def usual_speed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("longtail.systems.auto.speed_here", lambda: 1.0)
+
+
 @pytest.fixture
 def validated(tmp_path: Path) -> Path:
     """So few documents that only linear and lexical are considered, with enough for a re-ranker."""

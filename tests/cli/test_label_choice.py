@@ -68,7 +68,7 @@ def test_a_precision_that_cannot_be_had(call: Call, place: Path) -> None:
         (["--precision", 90], "write 0.9 for 90 %"),
         (
             ["--threshold", 50],
-            "--threshold must be from 0 to 1, as the scores are, not 50: write 0.5 for 50 %",
+            "--threshold must be a number from 0 to 1, as scores are, not 50: write 0.5 for 50 %",
         ),
         (["--precision", "nan"], "'nan' is not a score"),
     ],

@@ -13,12 +13,14 @@ def test_each_command_of_the_table_is_there_and_explains_itself(name: str) -> No
     command = import_module(f"longtail.cli.{name}").command
     assert isinstance(command, click.Command)
     assert command.help
-    flags = {flag for option in command.params for flag in option.opts}
-    assert {"--quiet", "--verbose"} <= flags
-    missing = [
-        option.name for option in command.params if isinstance(option, click.Option) and not option.help
-    ]
-    assert not [option for option in missing if option != "batch_size"]
+    for one in command.commands.values() if isinstance(command, click.Group) else [command]:
+        assert one.help
+        flags = {flag for option in one.params for flag in option.opts}
+        assert {"--quiet", "--verbose"} <= flags
+        missing = [
+            option.name for option in one.params if isinstance(option, click.Option) and not option.help
+        ]
+        assert not [option for option in missing if option != "batch_size"]
 
 
 def test_a_name_outside_the_table_is_no_command() -> None:

@@ -45,7 +45,7 @@ def test_every_option_arrives():
 
 
 def test_reading_offers_all_that_a_reader_can_be_told_and_nothing_else():
-    offered = {parameter.name for parameter in probe.params} - {"force", "seed", "jobs", "as_json"}
+    offered = {parameter.name for parameter in probe.params} - {"force", "seed", "jobs", "as_json", "limit"}
     # The others are set by commands: labels has an option of its own.
     assert offered == set(ReadOptions.__dataclass_fields__) - {"labels", "with_labels", "remembered"}
 

@@ -88,6 +88,10 @@ FASTEST["ensemble"] = {
     **{name: FASTEST[name] for name in ("linear", "eclare")},
 }
 
+for _transformer in ("xgrank", "gudn", "dual"):
+    # A curve of few documents is steep: it would enlarge the last digits, which depend on the batch here.
+    FASTEST[_transformer]["calibrate"] = "none"
+
 CLOSE: dict[str, float] = {"xgrank": 1e-5, "gudn": 1e-5, "dual": 1e-4}
 """How much a score may differ with the documents that are read together, where a transformer reads them."""
 
@@ -239,11 +243,16 @@ def test_a_label_without_documents_and_a_document_without_labels_are_no_obstacle
 @pytest.mark.parametrize(
     ("texts", "tags"), [(["a"], [["x"]]), (["a", "b"], [["x"], ["x"]]), (["a", "b"], [["x"], ["y"]])]
 )
-def test_the_smallest_data_sets_train(system: System, texts: list[str], tags: list[list[str]]) -> None:
+def test_the_smallest_data_sets_train(
+    system: System, data: dict[str, Dataset], texts: list[str], tags: list[list[str]]
+) -> None:
+    # Words that the encoder of the contract has: it cannot tell others apart.
+    one, other = sorted(set(" ".join(data["train"].documents.joined()).split()))[:2]
+    texts = [{"a": one, "b": other}[text] for text in texts]
     # A system that needs no documents needs the texts of labels; one is a member of the ensemble.
-    label_texts = {"x": "a"} if system.capabilities.zero_shot or system.name == "ensemble" else None
+    label_texts = {"x": one} if system.capabilities.zero_shot or system.name == "ensemble" else None
     fitted = untrained(system).fit(Dataset.from_texts(texts, tags, label_texts))
-    assert fitted.predict(["a"], k=1).indices[0, 0] == 0
+    assert fitted.predict([one], k=1).indices[0, 0] == 0
 
 
 def test_nothing_to_learn_from_is_said(system: System) -> None:
@@ -260,9 +269,14 @@ def test_nothing_to_learn_from_is_said(system: System) -> None:
 
 
 def test_labels_that_training_never_had_count_as_misses(system: System, data: dict[str, Dataset]) -> None:
-    test = Dataset.from_texts(data["test"].documents.joined(), [["unheard of"]] * len(data["test"]))
-    report = system.evaluate(test)
-    assert report.metrics["P@1"]["value"] == report.metrics["R@5"]["value"] == 0
+    texts = data["test"].documents.joined()
+    with pytest.raises(UsageError, match="no label of the documents is a label of the model"):
+        system.evaluate(Dataset.from_texts(texts, [["unheard of"]] * len(texts)))
+    # Only the first document can have a hit, for one of its two labels.
+    tags = [["unheard of", system.labels_.ids[0]], *[["unheard of"]] * (len(texts) - 1)]
+    report = system.evaluate(Dataset.from_texts(texts, tags))
+    assert report.metrics["P@1"]["value"] <= 100 / len(texts)
+    assert report.metrics["R@5"]["value"] <= 50 / len(texts)
 
 
 def test_untrained_says_so(system: System, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_members_that_are_named_are_not_chosen():
             {"clusters": {"beam": 3}},
             "one of xgrank and gudn, so set xgrank.clusters.beam, or choose the system 'xgrank'",
         ),
-        ({"leef": 3}, "unknown configuration key 'leef': an ensemble has fields, seed, members"),
+        ({"leef": 3}, "unknown configuration key 'leef': an ensemble has fields, seed, calibrate, members"),
         ({"candidates": 0}, "'candidates' must be at least 1"),
         ({"eclare": {"wdth": 3}}, "settings of the member 'eclare': unknown configuration key 'wdth'"),
         ({"fields": ["body"]}, "'fields' must be some of title, text"),

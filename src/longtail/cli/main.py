@@ -38,7 +38,7 @@ COMMANDS = {
     "split": "Divide a data set into train, valid and test.",
     "data": "Make a ready data set: synthetic, debian, wordnet.",
     "export": "Write a model again with its encoder in ONNX Runtime.",
-    "feedback": "List the feedback that a service got, or write it as training documents.",
+    "feedback": "List feedback of a service, or write it as training documents.",
     "info": "List the systems, show the settings of one, or describe a model.",
     "doctor": "Report versions, optional packages, threads, memory, disk.",
 }

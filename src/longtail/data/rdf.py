@@ -58,11 +58,10 @@ def rdf_graph(path: Path, syntax: str, encoding: str | None = None) -> tuple[Any
 def _without_prefixes(rdflib: Any) -> Any:
     """A graph that does not note prefixes: rdflib searches for a free name again and again."""
 
-    class Graph(rdflib.Graph):  # type: ignore[misc]
-        def bind(self, *prefix: Any, **options: Any) -> None:
-            return None
+    def bind(graph: Any, *prefix: Any, **options: Any) -> None:
+        """Do nothing."""
 
-    return Graph(bind_namespaces="none")
+    return type("Graph", (rdflib.Graph,), {"bind": bind})(bind_namespaces="none")
 
 
 def _parse_xml(source: BinaryIO, graph: Any, path: Path) -> None:

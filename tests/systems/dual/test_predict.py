@@ -35,7 +35,7 @@ def votes_by_hand(predictor: Predictor, x: np.ndarray) -> np.ndarray:
 def test_features_are_cosine_product_and_votes(trained: Dual, tiny: Parts) -> None:
     found, predictor = encoded(trained, tiny), trained.predictor_
     n, n_labels = len(found.vectors), len(predictor.labels.text)
-    features = found.features(everything(n, n_labels)).reshape(n, n_labels, 3)
+    features = found.parts(everything(n, n_labels)).reshape(n, n_labels, 3)
     np.testing.assert_allclose(features[:, :, 0], found.vectors @ predictor.labels.text.T, atol=1e-5)
     np.testing.assert_allclose(features[:, :, 1], found.vectors @ predictor.labels.learned.T, atol=1e-4)
     for row in (0, 7):
@@ -55,7 +55,7 @@ def test_the_shortlist_has_the_best_of_all_labels(trained: Dual, tiny: Parts) ->
     made = EncodedTexts(Predictor(old.encoder, labels, old.voters, weights, old.config), found.vectors)
     n = len(found.vectors)
     every = everything(n, n_labels)
-    scores = weights.score(made.features(every)).reshape(n, n_labels)
+    scores = weights.score(made.parts(every)).reshape(n, n_labels)
     top = made.shortlist(10).top_k(10)
     assert n_labels > FEWEST
     np.testing.assert_allclose(top.scores, weights.probability(-np.sort(-scores, axis=1)[:, :10]), rtol=1e-4)

@@ -35,7 +35,9 @@ def test_vectors_of_another_width_are_refused(folder: Path, file: str, name: str
 
 
 def test_labels_of_voters_stay_below_the_number_of_labels(folder: Path) -> None:
-    assert longtail.load(folder).predictor_.voters is not None  # type: ignore[attr-defined]
+    model = longtail.load(folder)
+    assert isinstance(model, Dual)
+    assert model.predictor_.voters is not None
     (folder / VOTERS_FILE).unlink()
     fit_manifest(folder)
     assert VOTERS_FILE in refused(folder, ModelIntegrityError)

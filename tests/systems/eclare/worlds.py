@@ -33,6 +33,7 @@ def settings(epochs: int = 2, lr: float = 0.02, **other: Any) -> dict[str, Any]:
         "classifier": {"combine": "attention", "shrinkage": 5.0},
         "negatives": {"source": "shortlist", "hard": 4, "random": 20},
         "embed_on": "labels",
+        "calibrate": "none",
         "score": "classifier",
         "stages": {stage: {"epochs": epochs, "lr": lr, "batch_size": 64} for stage in STAGES},
     }

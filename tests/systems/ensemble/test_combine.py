@@ -102,7 +102,7 @@ def test_settings_and_phases_are_those_of_any_ensemble(models: list[System], par
     assert combined.config.candidates == 7
     assert combined.config.reranker.balance == 0
     assert combined.subsets_ == [("linear", "lexical")]
-    assert list(run.seconds) == ["re-ranker", "validate"]
+    assert list(run.seconds) == ["re-ranker", "calibration", "validate"]
     assert combined.facts_.metrics["P@1"]["value"] == p_at_1(combined, parts.valid)
     with pytest.raises(ConfigError, match="unknown configuration key 'candidate'"):
         Ensemble.combine(models[:2], parts.valid, candidate=7)

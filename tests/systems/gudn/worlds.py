@@ -27,6 +27,7 @@ def settings(place: Path, **more: Any) -> dict[str, Any]:
         "encoder": {"name": str(place), "tokens": 24, "frozen": None},
         "text": {"kind": "word"},
         "width": 16,
+        "calibrate": "none",
         "train": STAGE,
         **more,
     }

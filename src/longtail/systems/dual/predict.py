@@ -24,7 +24,7 @@ from longtail.systems.dual.weights import Weights
 from longtail.text.feature_store import FeatureStore
 from longtail.training.runtime import torch_threads
 
-CANDIDATE_FEATURES = ("cosine", "label_vector", "votes")
+CANDIDATE_FEATURES = ("score", "cosine", "label_vector", "votes")
 FEWEST = 100
 """Labels that a shortlist has at least, so that most shortlists are the same."""
 VOTE = np.float32(0.01)
@@ -133,9 +133,14 @@ class EncodedTexts(EncodedDocuments):
         """The best labels with their probabilities."""
         found = self.gathered(max(size, FEWEST))
         weights = self.predictor.weights
-        return found.with_scores(weights.probability(weights.score(self.features(found)))).best(size)
+        return found.with_scores(weights.probability(weights.score(self.parts(found)))).best(size)
 
     def features(self, candidates: Candidates) -> np.ndarray:
+        """``CANDIDATE_FEATURES``: the score, and its parts."""
+        parts = self.parts(candidates)
+        return np.concatenate([self.predictor.weights.score(parts)[:, None], parts], axis=1)
+
+    def parts(self, candidates: Candidates) -> np.ndarray:
         """``cosine`` to the text, product with the ``label_vector``, and ``votes``."""
         labels = self.predictor.labels
         columns = [

@@ -37,7 +37,7 @@ class Dual(System):
     capabilities: ClassVar[Capabilities] = Capabilities(
         label_text=True, new_labels=True, zero_shot=True, validation=True, probabilities=True
     )
-    candidate_features: ClassVar[tuple[str, ...]] = ("cosine", "label_vector", "votes")
+    candidate_features: ClassVar[tuple[str, ...]] = ("score", "cosine", "label_vector", "votes")
     typical_ms: ClassVar[float] = 8.0
     Config = DualConfig
 

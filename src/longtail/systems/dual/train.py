@@ -119,7 +119,7 @@ def weighted(made: Predictor, watched: Watched, run: Run) -> Predictor:
     for alone in (Weights(cosine=1, label=0), Weights(cosine=0, label=1)):
         part = Predictor(made.encoder, made.labels, None, alone, made.config)
         gathered = gathered.union(part.search.top(watched.vectors, 50))
-    weights = fit(made.weights, gathered, encoded.features(gathered), watched.truth)
+    weights = fit(made.weights, gathered, encoded.parts(gathered), watched.truth)
     run.say(
         f"weights of the score: text cosine {weights.cosine:g}, label vector {weights.label:g}, "
         f"votes {weights.votes:g}"

@@ -134,7 +134,7 @@ class NegativesConfig:
 
 def _stage() -> TrainConfig:
     return TrainConfig(
-        epochs=3,
+        epochs=8,
         batch_size=64,
         lr=1e-4,
         row_lr=5e-3,
