@@ -54,11 +54,15 @@ def test_an_absurd_setting_is_refused_or_changes_nothing(
 
 @pytest.mark.parametrize(
     ("name", "seed"),
-    [("galaxc-format-2", 101162), ("galaxc-format-2", 101658), ("gudn-format-2", 100620)],
+    [
+        ("galaxc-format-2", 101162),
+        ("galaxc-format-2", 101658),
+        ("gudn-format-2", 100620),
+        ("gudn-format-2", 101869),
+        ("xgrank-format-2", 100502),
+    ],
 )
-def test_weights_that_overflow_together_or_lack_words_are_refused(
-    tmp_path: Path, name: str, seed: int
-) -> None:
+def test_parts_that_do_not_fit_together_are_refused(tmp_path: Path, name: str, seed: int) -> None:
     target = target_named(name)
     target.make(tmp_path / "model", seed)
     assert target.run(tmp_path / "model") == models.REFUSED

@@ -129,3 +129,13 @@ def test_a_vocabulary_that_cannot_be_read_is_said(bert: EncoderFolder, tmp_path:
     (place / "tokenizer.json").write_text("{}")
     with pytest.raises(UsageError, match=r"the tokenizer in .*lone cannot be read"):
         Subwords(EncoderFolder.of(place))
+
+
+def test_a_tokenizer_with_absurd_numbers_is_refused(tmp_path: Path) -> None:
+    place = write_transformer(tmp_path / "bert")
+    content = orjson.loads((place / "tokenizer.json").read_bytes())
+    vocabulary = content["model"]["vocab"]
+    vocabulary[next(reversed(vocabulary))] = 2**31
+    (place / "tokenizer.json").write_bytes(orjson.dumps(content))
+    with pytest.raises(UsageError, match=r"numbers .* tokens up to 2,147,483,648"):
+        Subwords(EncoderFolder.of(place))

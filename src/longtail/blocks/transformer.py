@@ -252,6 +252,7 @@ def _smallest(array: np.ndarray) -> np.ndarray:
 
 _ROOM = 2**20
 _MOST_LAYERS = 1000
+_HEADS = ("num_attention_heads", "n_head", "n_heads")
 _NOT_SETTINGS = ("auto_map", "quantization_config", "attn_implementation", "model_type")
 """Keys of config.json that name code or kernels of others."""
 
@@ -266,6 +267,11 @@ def _config(library: Any, folder: EncoderFolder, dropout: float) -> Any:
     if not 1 <= folder.layers <= _MOST_LAYERS:
         raise UsageError(
             f"the transformer in {folder.folder} cannot be read: its settings ask for {folder.layers:,} layers"
+        )
+    heads = next((folder.settings[name] for name in _HEADS if name in folder.settings), 1)
+    if not isinstance(heads, int) or heads < 1:
+        raise UsageError(
+            f"the transformer in {folder.folder} cannot be read: its settings ask for {heads!r} attention heads"
         )
     plain = {
         name: value

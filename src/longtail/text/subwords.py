@@ -20,6 +20,8 @@ IN_MEMORY = 2**26
 """Tokens above which they are kept in a file, and read from there when they are used."""
 LONGEST_TEXT = 64
 """Characters of a text that are read for each token that is kept: the rest is cut off anyway."""
+GAPS = 2**16
+"""Numbers that a tokenizer may leave out, beyond as many as it has tokens."""
 AT_FIRST = 8
 """The same for a first try: more than most words have for a token, and all that a long text usually needs."""
 
@@ -80,6 +82,7 @@ class Subwords:
             raise UsageError(f"a text needs room for at least 3 tokens, not {self.limit}")
         try:
             self._tokenizer = _tokenizer(folder)
+            _check_numbers(self._tokenizer, folder)
             self._tokenizer.enable_truncation(self.limit)
         except LongtailError:
             raise
@@ -152,6 +155,15 @@ def _on_disk(blocks: list[np.ndarray], total: int) -> np.ndarray:
             end += len(block)
         whole.flush()
         return whole
+
+
+def _check_numbers(tokenizer: Any, folder: EncoderFolder) -> None:
+    """That the tokens are numbered nearly without gaps: the library has room for all numbers up to the largest."""
+    numbers = tokenizer.get_vocab(with_added_tokens=True).values()
+    if max(numbers, default=0) > 2 * len(numbers) + GAPS:
+        raise UsageError(
+            f"the tokenizer in {folder.folder} numbers {len(numbers):,} tokens up to {max(numbers):,}"
+        )
 
 
 def _tokenizer(folder: EncoderFolder) -> Any:
