@@ -47,7 +47,12 @@ def test_every_option_arrives():
 def test_reading_offers_all_that_a_reader_can_be_told_and_nothing_else():
     offered = {parameter.name for parameter in probe.params} - {"force", "seed", "jobs", "as_json", "limit"}
     # The others are set by commands: labels has an option of its own.
-    assert offered == set(ReadOptions.__dataclass_fields__) - {"labels", "with_labels", "remembered", "trained_separator"}
+    assert offered == set(ReadOptions.__dataclass_fields__) - {
+        "labels",
+        "with_labels",
+        "remembered",
+        "trained_separator",
+    }
 
 
 def test_help_lists_the_options_in_the_order_in_which_one_needs_them():

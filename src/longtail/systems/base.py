@@ -128,7 +128,7 @@ class System(Explaining, LabelFacts, ABC):
     def add_labels(
         self, labels: Mapping[str, str] | Sequence[str], *, examples: Dataset | None = None
     ) -> Self:
-        """Take labels after training, without learning anew; the system's own scores of other labels do not change.
+        """Take labels after training, without learning anew; own scores of other labels do not change.
 
         Args:
             labels: texts by label id, or ids alone if examples say what they mean.
