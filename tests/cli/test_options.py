@@ -51,6 +51,7 @@ def test_reading_offers_all_that_a_reader_can_be_told_and_nothing_else():
         "labels",
         "with_labels",
         "remembered",
+        "remembered_labels",
         "trained_separator",
     }
 

@@ -25,6 +25,13 @@ def test_columns_of_a_model_must_all_be_there() -> None:
         column_roles(["title", "abstract"], options)
 
 
+def test_the_label_column_of_a_model_must_be_there() -> None:
+    options = ReadOptions(label_column="themes", remembered_labels=True)
+    assert column_roles(["text", "themes"], options).labels == "themes"
+    with pytest.raises(ValueError, match="trained with the labels there, the file has text, tags; name the"):
+        column_roles(["text", "tags"], options)
+
+
 def test_records_of_rows() -> None:
     header = ["id", "abstract", "body", "labels"]
     rows = [(2, [7.0, "A", "B", "x;y"]), (3, [None, "", "B", 1.0]), (4, ["c", "A", " ", ["x", math.nan, 2]])]

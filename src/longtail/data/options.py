@@ -34,6 +34,7 @@ class ReadOptions:
         trained_separator: what separates labels in the training data of a model.
         remembered: whether title and text columns are those that a model was trained on, so that all of them
             must be there.
+        remembered_labels: whether the label column is that of a model's training data.
     """
 
     id_column: str | None = None
@@ -48,6 +49,7 @@ class ReadOptions:
     with_labels: bool = True
     trained_separator: str | None = None
     remembered: bool = False
+    remembered_labels: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.split < SPLITS:

@@ -75,7 +75,8 @@ def as_trained(options: ReadOptions, remembered: Mapping[str, Any]) -> ReadOptio
             remembered=True,
         )
     if options.label_column is None and options.with_labels:
-        options = replace(options, label_column=remembered.get("labels"))
+        label_column = remembered.get("labels")
+        options = replace(options, label_column=label_column, remembered_labels=label_column is not None)
     return options
 
 
