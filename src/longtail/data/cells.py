@@ -22,8 +22,8 @@ def column_roles(header: Sequence[str], options: ReadOptions) -> Roles:
     named = (options.id_column, options.title_column, *options.text_columns, options.label_column)
     if options.remembered_labels and options.label_column not in header:
         raise ValueError(
-            f"there is no column {options.label_column!r}: the model was trained with the labels there, the file has "
-            f"{', '.join(header)}; name the column of the labels with --label-column"
+            f"there is no column {options.label_column!r}: the model was trained with the labels there, "
+            f"the file has {', '.join(header)}; name the column of the labels with --label-column"
         )
     for name in named:
         if name is not None and name not in header:
