@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         "estimated_seconds": round(
             ensemble_seconds(members, size, cores=available.cores, speed=available.speed), 1
         ),
-        "seconds": round(time.perf_counter() - start, 1),
+        "seconds": round(time.perf_counter() - start, 3),
         "cpu_seconds": round(time.process_time() - cpu, 1),
         "metrics": measured(model, data["test"]),
     }
