@@ -135,6 +135,13 @@ def test_documents_without_labels_are_never_found(kind: str) -> None:
     assert labelled(rows, csr_array(np.ones((10, 1)))) is rows
 
 
+def test_the_rows_that_other_systems_use_stay_as_they_are() -> None:
+    rows = csr_array(np.array([[1.0, 2.0], [3.0, 0.0], [0.0, 4.0]], np.float32))
+    kept = labelled(rows, csr_array(np.array([[0.0], [1.0], [0.0]])))
+    assert kept.toarray().tolist() == [[0, 0], [3, 0], [0, 0]]
+    assert rows.toarray().tolist() == [[1, 2], [3, 0], [0, 4]]
+
+
 @pytest.mark.parametrize(
     ("kind", "change"),
     [

@@ -249,7 +249,8 @@ def labelled(rows: Any, Y: csr_array) -> Any:
     if isinstance(rows, np.ndarray):
         return rows * some[:, None]
     data = rows.data * np.repeat(some, np.diff(rows.indptr))
-    kept = csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+    # A copy: zeros are eliminated in place, and other systems use the same rows.
+    kept = csr_array((data, rows.indices, rows.indptr), shape=rows.shape, copy=True)
     kept.eliminate_zeros()
     return kept
 
