@@ -41,8 +41,18 @@ def test_measurements_are_met(system, size, measured):
 
 @pytest.mark.parametrize(("size", "measured"), [(DEBIAN, 500), (WORDNET, 600), (EURLEX, 2300)])
 def test_eight_epochs_of_xgrank_are_estimated_from_three(size, measured):
+    assert training_seconds("xgrank", size, cores=1, quick=True) == pytest.approx(measured, rel=0.1)
     epoch = size.documents * (0.5 + 0.27 * size.labels_per_document) / 1e3
     assert training_seconds("xgrank", size, cores=1) == pytest.approx(measured + 5 * epoch, rel=0.1)
+
+
+def test_a_fast_machine_gains_less_where_a_transformer_reads():
+    def gain(system):
+        return training_seconds(system, EURLEX) / training_seconds(system, EURLEX, speed=16.0)
+
+    assert gain("linear") == pytest.approx(16)
+    assert gain("gudn") == pytest.approx(2)
+    assert 2 < gain("xgrank") < 3
 
 
 @pytest.mark.parametrize("system", MILLISECONDS)

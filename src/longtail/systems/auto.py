@@ -17,7 +17,7 @@ from longtail import threads
 from longtail.data.hold_out import ENOUGH_TO_HOLD_OUT
 from longtail.errors import UsageError
 from longtail.systems import REGISTRY, get
-from longtail.systems.cost import DataSize, ensemble_seconds, in_words, training_seconds
+from longtail.systems.cost import QUICK_SETTINGS, DataSize, ensemble_seconds, in_words, training_seconds
 from longtail.systems.ensemble.train import FEWEST_DOCUMENTS
 from longtail.systems.speed import speed_here
 from longtail.text.pretrained import CATALOGUE
@@ -137,19 +137,23 @@ def choose(
     suitable = [name for name in considered if against[name] is None]
     fitting = _within(suitable, size, budget_seconds, available)
     members = [name for name in MEMBERS if name in fitting]
+    cores, speed, quick = available.cores, available.speed, budget_seconds is not None
     against |= {
-        name: f"about {in_words(training_seconds(name, size, cores=available.cores, speed=available.speed))}"
+        name: f"about {in_words(training_seconds(name, size, cores=cores, speed=speed, quick=quick))}"
         for name in suitable
         if name not in members
     }
     left_out = {name: reason for name, reason in against.items() if reason is not None}
     if len(members) < 2:
         return _alone("linear", size, available, budget_seconds, _why("No other system fits", left_out))
-    about = in_words(ensemble_seconds(members, size, cores=available.cores, speed=available.speed))
+    about = in_words(ensemble_seconds(members, size, cores=cores, speed=speed, quick=quick))
     within = "" if budget_seconds is None else f", within the budget of {in_words(budget_seconds)}"
     return Choice(
         "ensemble",
-        {"members": members},
+        {
+            "members": members,
+            **{name: QUICK_SETTINGS[name] for name in members if quick and name in QUICK_SETTINGS},
+        },
         f"The system is an ensemble of {listed(members)}: about {about} of training{within}. "
         f"{_why('More members rank better', left_out)}.",
     )
@@ -189,7 +193,7 @@ def _within(suitable: Sequence[str], size: DataSize, budget: float | None, avail
         ]
     chosen: list[str] = []
     for name in sorted(suitable, key=BY_GAIN.index):
-        if ensemble_seconds([*chosen, name], size, cores=cores, speed=speed) <= budget:
+        if ensemble_seconds([*chosen, name], size, cores=cores, speed=speed, quick=True) <= budget:
             chosen.append(name)
         elif name == "linear":
             break
