@@ -139,3 +139,13 @@ def test_a_tokenizer_with_absurd_numbers_is_refused(tmp_path: Path) -> None:
     (place / "tokenizer.json").write_bytes(orjson.dumps(content))
     with pytest.raises(UsageError, match=r"numbers .* tokens up to 2,147,483,648"):
         Subwords(EncoderFolder.of(place))
+
+
+def test_a_vocabulary_without_the_token_of_unknown_words_is_said(bert: EncoderFolder, tmp_path: Path) -> None:
+    folder = tmp_path / "bert"
+    shutil.copytree(bert.folder, folder)
+    content = orjson.loads((folder / "tokenizer.json").read_bytes())
+    content["model"]["unk_token"] = "[NONE]"
+    (folder / "tokenizer.json").write_bytes(orjson.dumps(content))
+    with pytest.raises(UsageError, match="cannot read a text"):
+        Subwords(EncoderFolder.of(folder))(["unheard"])

@@ -135,7 +135,11 @@ class Subwords:
     def _numbers(self, texts: list[str], special: bool) -> list[list[int]]:
         # Half a surrogate pair is no character: tokenizers refuse it.
         clean = [text.encode("utf-8", "replace").decode() for text in texts]
-        return [row.ids for row in self._tokenizer.encode_batch_fast(clean, add_special_tokens=special)]
+        try:
+            return [row.ids for row in self._tokenizer.encode_batch_fast(clean, add_special_tokens=special)]
+        except Exception as error:
+            # The library has no error class of its own: a vocabulary may lack the token of unknown words, say.
+            raise UsageError(f"the tokenizer in {self.folder.folder} cannot read a text ({error})") from None
 
 
 def _head(text: str, size: int) -> str:
