@@ -149,3 +149,11 @@ def test_a_vocabulary_without_the_token_of_unknown_words_is_said(bert: EncoderFo
     (folder / "tokenizer.json").write_bytes(orjson.dumps(content))
     with pytest.raises(UsageError, match="cannot read a text"):
         Subwords(EncoderFolder.of(folder))(["unheard"])
+
+
+def test_more_tokens_than_the_limit_are_refused(bert: EncoderFolder) -> None:
+    tokens = Subwords(bert, 4)
+    assert tokens(["red apples pear plum"]).lengths.tolist() == [4]
+    tokens._tokenizer.no_truncation()
+    with pytest.raises(UsageError, match=r"makes \d+ tokens of a text, but the limit is 4"):
+        tokens(["red apples pear plum"])

@@ -109,6 +109,12 @@ class Subwords:
         for start in range(0, len(texts), AT_ONCE):
             encoded = self._encoded(texts[start : start + AT_ONCE], special)
             lengths.append(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+            if (most := int(lengths[-1].max(initial=0))) > self.limit:
+                # It cuts to the limit itself, unless its special tokens are not what it says they are.
+                raise UsageError(
+                    f"the tokenizer in {self.folder.folder} makes {most} tokens of a text, but the limit is "
+                    f"{self.limit}"
+                )
             total = int(lengths[-1].sum())
             blocks.append(np.fromiter((token for row in encoded for token in row), np.int32, total))
             kept += total
