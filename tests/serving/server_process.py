@@ -26,7 +26,7 @@ class ServerProcess:
         for line in self.process.stderr:
             self.lines.append(line)
             if line.startswith("serving at "):
-                self.url = line.removeprefix("serving at ").strip()
+                self.url = line.removeprefix("serving at ").split()[0]
                 self._ready.set()
         self._ready.set()
 

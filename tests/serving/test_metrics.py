@@ -6,7 +6,7 @@ import logging
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from longtail.serving.metrics import Metrics, route_of
+from longtail.serving.metrics import Metrics, route_of, together
 from longtail.serving.service import Service
 from tests.serving.running import Running, running
 
@@ -53,3 +53,16 @@ def test_two_services_do_not_mix():
 
 def test_an_unknown_path_has_no_series_of_its_own():
     assert route_of({"type": "http", "path": "/x"}) == "other"
+
+
+def test_metrics_of_several_processes_are_added_up():
+    one = '# TYPE a counter\na_total{x="1 {"} 2.0\na_created 7.0\nlongtail_model_info{v="b"} 1.0\n'
+    two = '# TYPE a counter\na_total{x="1 {"} 3.5\na_total{x="2"} 1.0\na_created 6.0\n'
+    two += 'longtail_model_info{v="b"} 1.0\n'
+    assert together([one, two]).decode().splitlines() == [
+        "# TYPE a counter",
+        'a_total{x="1 {"} 5.5',
+        "a_created 6.0",
+        'longtail_model_info{v="b"} 1.0',
+        'a_total{x="2"} 1.0',
+    ]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import hmac
 from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 
-from longtail.errors import DataError, LongtailError, UsageError
+from longtail.errors import DataError, UsageError
 from longtail.serving.api_keys import bearer
 from longtail.serving.json_body import JsonResponse
 from longtail.serving.problem import Problem
@@ -47,12 +46,6 @@ def router(service: Service, token: str) -> APIRouter:
         if not hmac.compare_digest(given, expected):
             detail = "this needs the admin token: Authorization: Bearer TOKEN"
             raise Problem(401, detail, headers={"WWW-Authenticate": "Bearer"})
-        try:
-            versions = await asyncio.to_thread(service.reload)
-        except Problem:
-            raise
-        except (LongtailError, OSError, MemoryError) as error:
-            raise Problem(409, f"the models stay as they are: {error or type(error).__name__}") from None
-        return JsonResponse({"models": versions})
+        return JsonResponse({"models": await service.reload_everywhere()})
 
     return routes

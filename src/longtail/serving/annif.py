@@ -69,11 +69,12 @@ class _Form(BaseModel):
     language: str | None = None
 
 
+FORM_TYPE = "application/x-www-form-urlencoded"
 FORM = {
     "requestBody": {
         "required": True,
         "content": {
-            "application/x-www-form-urlencoded": {
+            FORM_TYPE: {
                 "schema": {
                     "type": "object",
                     "required": ["text"],
@@ -95,15 +96,6 @@ def router(service: Service) -> APIRouter:
     routes = APIRouter(prefix="/v1", tags=["Annif-compatible"], route_class=JsonRoute)
     registry = service.registry
 
-    async def suggested(
-        served: Served, texts: list[str], limit: int, threshold: float
-    ) -> list[list[dict[str, Any]]]:
-        documents = [DocumentIn.model_construct(id=None, title="", text=text) for text in texts]
-        # A limit that nobody asked for is no reason to refuse.
-        k = min(limit, service.limits.k) if limit == LIMIT else limit
-        found = await service.predict(served, documents, Choice(k, threshold))
-        return [subjects(labels) for labels in found]
-
     @routes.get("/", summary="The name and version of the service", response_model=dict[str, str])
     async def about() -> Response:
         return JsonResponse({"title": "longtail, Annif-compatible API", "version": longtail.__version__})
@@ -123,10 +115,10 @@ def router(service: Service) -> APIRouter:
         openapi_extra=FORM,
     )
     async def suggest(name: str, request: Request) -> Response:
-        served = registry.get(name)
-        form = await form_of(request)
-        [found] = await suggested(served, [form.text], form.limit, form.threshold)
-        return JsonResponse({"results": found})
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != FORM_TYPE:
+            raise Problem(415, f"the body must be of the type {FORM_TYPE}")
+        return JsonResponse(await suggestions(service, name, await request.body()))
 
     @routes.post(
         "/projects/{name}/suggest-batch", summary="Subjects of texts", response_model=list[dict[str, Any]]
@@ -138,8 +130,8 @@ def router(service: Service) -> APIRouter:
         threshold: Threshold = 0.0,
         language: str | None = None,
     ) -> Response:
-        served = registry.get(name)
-        found = await suggested(served, [document.text for document in body.documents], limit, threshold)
+        texts = [document.text for document in body.documents]
+        found = await _suggested(service, registry.get(name), texts, limit, threshold)
         return JsonResponse(
             [
                 {"document_id": document.document_id, "results": results}
@@ -172,15 +164,28 @@ def router(service: Service) -> APIRouter:
     return routes
 
 
-async def form_of(request: Request) -> _Form:
+async def suggestions(service: Service, name: str, body: bytes) -> dict[str, Any]:
+    """The answer to a form with a text."""
+    served = service.registry.get(name)
+    form = form_of(body)
+    [found] = await _suggested(service, served, [form.text], form.limit, form.threshold)
+    return {"results": found}
+
+
+async def _suggested(
+    service: Service, served: Served, texts: list[str], limit: int, threshold: float
+) -> list[list[dict[str, Any]]]:
+    documents = [DocumentIn.model_construct(id=None, title="", text=text) for text in texts]
+    # A limit that nobody asked for is no reason to refuse.
+    k = min(limit, service.limits.k) if limit == LIMIT else limit
+    found = await service.predict(served, documents, Choice(k, threshold))
+    return [subjects(labels) for labels in found]
+
+
+def form_of(body: bytes) -> _Form:
     """The fields of a form as browsers and Annif's client send them."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/x-www-form-urlencoded":
-        raise Problem(415, "the body must be of the type application/x-www-form-urlencoded")
     try:
-        fields = parse_qsl(
-            (await request.body()).decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=10
-        )
+        fields = parse_qsl(body.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=10)
         # A form has strings only, so numbers are read from them.
         return _Form.model_validate(dict(fields))
     except ValidationError as error:

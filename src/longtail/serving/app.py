@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 import longtail
 from longtail.serving import admin, annif, health, problems, v1
 from longtail.serving.api_keys import ApiKeys, KeyRequired
+from longtail.serving.direct import Direct
 from longtail.serving.docs_page import docs_page
 from longtail.serving.metrics import Measured
 from longtail.serving.request_limits import RequestLimits
@@ -47,12 +48,12 @@ def create_app(
     async def docs() -> Response:
         return HTMLResponse(docs_page(app.openapi()))
 
-    @app.get("/", include_in_schema=False)
+    @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def page() -> Response:
         return FileResponse(STATIC / "index.html")
 
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    layered: ASGIApp = RequestLimits(app, service.limits)
+    layered: ASGIApp = RequestLimits(Direct(app, service), service.limits)
     if api_keys is not None:
         service.on_reload(api_keys.reload)
         layered = KeyRequired(layered, api_keys)

@@ -29,6 +29,6 @@ def router(service: Service) -> APIRouter:
     @routes.get("/metrics", summary="Metrics for Prometheus", response_class=Response)
     async def metrics() -> Response:
         # Prometheus reads this version of its text format from every client.
-        return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+        return Response(await service.metrics_text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     return routes

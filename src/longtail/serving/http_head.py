@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from longtail.serving.one_write import OneWrite
 
 MAX_HEAD = 64 * 2**10
 """Bytes of the request line and the headers; what comes in one piece with the last of them is read as well."""
@@ -24,6 +26,11 @@ class BoundedHead(HttpToolsProtocol):
         super().__init__(*arguments, **options)
         # It is made when a client has connected: the first head may come now.
         self._start_waiting()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Write through a transport that joins the parts of an answer."""
+        one_write = OneWrite(cast(asyncio.Transport, transport), self.loop)
+        super().connection_made(cast(asyncio.Transport, one_write))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer."""

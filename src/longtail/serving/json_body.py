@@ -41,10 +41,15 @@ class JsonRoute(APIRoute):
 
 
 class JsonResponse(Response):
-    """An answer written by orjson; scores may be numpy's float32."""
+    """An answer written by orjson."""
 
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
         """The bytes of the answer."""
-        return orjson.dumps(content, option=orjson.OPT_SERIALIZE_NUMPY)
+        return dumps(content)
+
+
+def dumps(content: Any) -> bytes:
+    """An answer as JSON; scores may be numpy's float32."""
+    return orjson.dumps(content, option=orjson.OPT_SERIALIZE_NUMPY)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -41,6 +42,7 @@ class Metrics:
         )
         self.documents = Counter("longtail_documents", "Documents tagged.", ["model"], registry=self.registry)
         self.reloads = Counter("longtail_reloads", "Reloads by result.", ["result"], registry=self.registry)
+        self._by_route: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
 
     def watch(
         self, versions: Callable[[], Mapping[str, str]], depths: Callable[[], Mapping[str, int]]
@@ -48,12 +50,24 @@ class Metrics:
         """Report versions and the lengths of queues as they are whenever metrics are read."""
         self.registry.register(_State(versions, depths))
 
+    def observe_request(self, route: str, status: int, seconds: float) -> None:
+        """Count and time an answer."""
+        # Finding a series by its labels takes longer than counting.
+        found = self._by_route.get((route, status))
+        if found is None:
+            found = self.requests.labels(route, status), self.seconds.labels(route)
+            self._by_route[route, status] = found
+        found[0].inc()
+        found[1].observe(seconds)
+
     def observe_batch(self, model: str) -> Callable[[int, int], None]:
         """What a batcher tells of its batches."""
 
+        batches, tagged = self.batches.labels(model), self.documents.labels(model)
+
         def observe(requests: int, documents: int) -> None:
-            self.batches.labels(model).observe(documents)
-            self.documents.labels(model).inc(documents)
+            batches.observe(documents)
+            tagged.inc(documents)
 
         return observe
 
@@ -108,11 +122,10 @@ class Measured:
             await self.app(scope, receive, noting)
         finally:
             seconds = time.perf_counter() - start
-            route = route_of(scope)
-            self.metrics.requests.labels(route, status).inc()
-            self.metrics.seconds.labels(route).observe(seconds)
-            # repr: a path may have line ends.
-            access.info("%s %r %d %.1f ms", scope["method"], scope["path"], status, 1000 * seconds)
+            self.metrics.observe_request(route_of(scope), status, seconds)
+            if access.isEnabledFor(logging.INFO):
+                # repr: a path may have line ends.
+                access.info("%s %r %d %.1f ms", scope["method"], scope["path"], status, 1000 * seconds)
 
 
 def route_of(scope: Scope) -> str:
@@ -120,3 +133,19 @@ def route_of(scope: Scope) -> str:
     route = scope.get("route")
     path = getattr(route, "path", None)
     return path if isinstance(path, str) else "other"
+
+
+def together(texts: Sequence[str]) -> bytes:
+    """The metrics of several processes as those of one: counts, times and queues are sums."""
+    found: dict[str, list[float]] = {}
+    for text in texts:
+        for line in text.splitlines():
+            key, _, value = (line, "", "") if line.startswith("#") else line.rpartition(" ")
+            found.setdefault(key, []).extend([float(value)] if value else [])
+    lines = []
+    for key, values in found.items():
+        name = key.partition("{")[0]
+        # The version in use is 1 however many use it, and a series is as old as its oldest part.
+        total = max if name == "longtail_model_info" else min if name.endswith("_created") else math.fsum
+        lines.append(f"{key} {total(values)!r}" if values else key)
+    return ("\n".join(lines) + "\n").encode()

@@ -59,21 +59,27 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 
 def install(app: FastAPI) -> None:
     """Let every error of the app become a problem."""
-    app.add_exception_handler(Problem, _problem)
     app.add_exception_handler(LongtailError, _longtail_error)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(Exception, _unexpected)
 
 
-async def _problem(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Problem)
-    return ProblemResponse(error.status, str(error), error.headers)
+def response(error: LongtailError) -> ProblemResponse:
+    """The answer to a request that raised this."""
+    if isinstance(error, Problem):
+        return ProblemResponse(error.status, str(error), error.headers)
+    return ProblemResponse(error.http_status, str(error))
+
+
+def not_json(error: ValueError) -> Problem:
+    """A body that is no JSON; the error says what is wrong, not what is there."""
+    return Problem(400, f"the body is not JSON: {getattr(error, 'msg', '')}")
 
 
 async def _longtail_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, LongtailError)
-    return ProblemResponse(error.http_status, str(error))
+    return response(error)
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
@@ -95,11 +101,11 @@ async def _invalid(request: Request, error: Exception) -> Response:
     return ProblemResponse(422, in_words(faults))
 
 
-def in_words(faults: Sequence[Any]) -> str:
+def in_words(faults: Sequence[Any], *within: str) -> str:
     """Where each fault of a request is and what is wrong there; what the client sent is not repeated."""
     sentences = []
     for fault in faults[:SHOWN_ERRORS]:
-        place = ".".join(str(part)[:100] for part in fault.get("loc", ()))
+        place = ".".join(str(part)[:100] for part in (*within, *fault.get("loc", ())))
         sentences.append(f"{place}: {fault.get('msg', 'is not valid')}")
     more = [f"and {len(faults) - SHOWN_ERRORS} more"] if len(faults) > SHOWN_ERRORS else []
     return "; ".join([*sentences, *more])

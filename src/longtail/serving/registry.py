@@ -19,6 +19,7 @@ from longtail import config as configuration
 from longtail import threads
 from longtail.errors import BusyError, ModelError, UsageError
 from longtail.serving.label_search import LabelSearch
+from longtail.serving.memory import settle_memory
 from longtail.serving.model_metrics import measured
 from longtail.serving.problem import Problem
 from longtail.storage.manifest import MANIFEST
@@ -28,6 +29,9 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 VERSION_DIGITS = 16
 SELF_TEST_LABELS = 8
 """Labels whose texts a model tags before it is used, which also has its kernels compiled."""
+
+SETTLE_AFTER = 40.0
+"""Seconds after a reload until the former model is no longer in use."""
 
 log = logging.getLogger("longtail.serving")
 
@@ -168,8 +172,10 @@ class Registry:
             raise UsageError("there is no model to serve")
         self.paths, self._jobs, self._prepare = dict(paths), jobs, prepare or _as_it_is
         self._reloading, self._exchanging = threading.Lock(), threading.Lock()
+        self._loaded: dict[str, Served] = {}
         with threads.limit(jobs):
             self._models = {name: self._prepare(load(name, path)) for name, path in self.paths.items()}
+        settle_memory()
 
     @property
     def models(self) -> Mapping[str, Served]:
@@ -194,25 +200,53 @@ class Registry:
 
         Returns the versions by name.
         """
+        self.load_changed()
+        return self.use_loaded()
+
+    def load_changed(self) -> dict[str, str]:
+        """The first half of a reload: models that changed on disk are loaded and tested, and wait for their use.
+
+        Returns the versions that the models will have, by name.
+        """
         if not self._reloading.acquire(blocking=False):
             raise Problem(409, "a reload is under way already")
         try:
+            settle_memory()
             with threads.limit(self._jobs):
                 before = self._models
-                loaded = {
+                self._loaded = {
                     name: self._prepare(load(name, path))
                     for name, path in self.paths.items()
                     if version_of(path) != before[name].on_disk
                 }
-                with self._exchanging:
-                    # Once more, for what came while models were loaded.
-                    fresh = {name: self._prepare(served) for name, served in loaded.items()}
-                    after = self._models = {**self._models, **fresh}
-        finally:
+        except BaseException:
             self._reloading.release()
+            raise
+        return {name: served.on_disk for name, served in {**before, **self._loaded}.items()}
+
+    def use_loaded(self) -> dict[str, str]:
+        """The second half: loaded models are used from now on. Returns the versions by name."""
+        try:
+            with self._exchanging, threads.limit(self._jobs):
+                # Once more, for what came while models were loaded.
+                fresh = {name: self._prepare(served) for name, served in self._loaded.items()}
+                after = self._models = {**self._models, **fresh}
+        finally:
+            self.forget_loaded()
+        settle_memory()
+        # Once more when requests that came to the former model have been answered: until then it is in use.
+        later = threading.Timer(SETTLE_AFTER, settle_memory)
+        later.daemon = True
+        later.start()
         versions = {name: served.version for name, served in after.items()}
         log.info("models reloaded: %s", ", ".join(f"{n} {v}" for n, v in versions.items()))
         return versions
+
+    def forget_loaded(self) -> None:
+        """In place of the second half: models stay as they are."""
+        self._loaded = {}
+        if self._reloading.locked():
+            self._reloading.release()
 
     def exchange(self, before: Served, after: Served) -> bool:
         """Put a changed model in the place of ``before``; False if that is no longer the one in use."""

@@ -10,8 +10,8 @@ from longtail.serving.limits import Limits
 from longtail.serving.problem import Problem
 from longtail.serving.problems import ProblemResponse
 
-UNLIMITED = ("/health/", "/metrics")
-"""Paths that are answered also when there are too many requests."""
+UNLIMITED = ("/health/", "/metrics", "/static/")
+"""Paths that are answered also when there are too many requests; the page itself says then that there are."""
 
 
 class RequestLimits:
@@ -26,7 +26,7 @@ class RequestLimits:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        if self._under_way >= self.limits.requests and not scope["path"].startswith(UNLIMITED):
+        if self._under_way >= self.limits.requests and not _unlimited(scope["path"]):
             detail = f"{self._under_way:,} requests are under way already: try again later"
             await ProblemResponse(429, detail, {"Retry-After": "1"})(scope, receive, send)
             return
@@ -44,10 +44,9 @@ class RequestLimits:
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         """The whole body, which is never longer in memory than it may be."""
         longest = self.limits.body_bytes
-        too_long = Problem(413, f"the body is longer than {longest:,} bytes")
         told = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
         if told.isdigit() and (len(told) > 18 or int(told) > longest):
-            raise too_long
+            raise _too_long(longest)
         parts: list[bytes] = []
         size = 0
         try:
@@ -59,13 +58,21 @@ class RequestLimits:
                     part = message.get("body", b"")
                     size += len(part)
                     if size > longest:
-                        raise too_long
+                        raise _too_long(longest)
                     parts.append(part)
                     if not message.get("more_body", False):
                         break
         except TimeoutError:
             raise Problem(408, f"the body did not come within {self.limits.seconds:g} seconds") from None
         return b"".join(parts)
+
+
+def _unlimited(path: str) -> bool:
+    return path == "/" or path.startswith(UNLIMITED)
+
+
+def _too_long(longest: int) -> Problem:
+    return Problem(413, f"the body is longer than {longest:,} bytes")
 
 
 def _once(body: bytes, receive: Receive) -> Receive:

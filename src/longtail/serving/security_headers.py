@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POLICY = "; ".join(
@@ -32,6 +31,12 @@ HEADERS = {
 }
 
 
+_ALL = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+FILES = [*_ALL, (b"cache-control", b"no-cache")]
+ANSWERS = [*_ALL, (b"cache-control", b"no-store")]
+"""Headers of files and of other answers as ASGI has them: names in small letters."""
+
+
 class SecurityHeaders:
     """Adds the headers to every answer; answers of the API are not to be kept by caches."""
 
@@ -46,12 +51,12 @@ class SecurityHeaders:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
                 # Files are checked for changes each time, so that a page never mixes two versions.
                 static = scope["path"] == "/" or scope["path"].startswith("/static/")
-                headers.setdefault("Cache-Control", "no-cache" if static else "no-store")
+                given = message.get("headers", ())
+                names = {name for name, _ in given}
+                added = [each for each in (FILES if static else ANSWERS) if each[0] not in names]
+                message = {**message, "headers": [*given, *added]}
             await send(message)
 
         await self.app(scope, receive, with_headers)

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp
 from longtail.errors import UsageError
 from longtail.serving.http_head import BoundedHead
 from longtail.serving.service import Service
+from longtail.serving.worker import Worker
 
 BACKLOG = 2048
 
@@ -38,12 +39,17 @@ def end_at_once_on_signals() -> None:
         signal.signal(number, end)
 
 
-def bound_socket(host: str, port: int) -> socket.socket:
-    """A socket at this address, which does not listen yet; port 0 takes any free one."""
+def bound_socket(host: str, port: int, *, shared: bool = False) -> socket.socket:
+    """A socket at this address, which does not listen yet; port 0 takes any free one.
+
+    ``shared``: several processes listen there with sockets of their own, and the kernel spreads connections.
+    """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         made = socket.socket(family, kind, protocol)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shared:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         made.bind(address)
     except (OSError, OverflowError, UnicodeError) as error:
         raise UsageError(
@@ -62,8 +68,14 @@ def url_of(bound: socket.socket) -> str:
 class Server(uvicorn.Server):
     """uvicorn with signals of our own: SIGTERM and SIGINT drain and end with status 0, SIGHUP reloads."""
 
-    def __init__(self, app: ASGIApp, service: Service, listening: Callable[[], None] = lambda: None) -> None:
-        """``listening`` is called once connections are taken."""
+    def __init__(
+        self,
+        app: ASGIApp,
+        service: Service,
+        listening: Callable[[], None] = lambda: None,
+        worker: Worker | None = None,
+    ) -> None:
+        """``listening`` is called once connections are taken; ``worker`` is this one of several processes."""
         limits = service.limits
         super().__init__(
             uvicorn.Config(
@@ -81,15 +93,21 @@ class Server(uvicorn.Server):
         )
         self.service = service
         self._listening = listening
+        self._worker = worker
         self._loop: asyncio.AbstractEventLoop | None = None
         self._reloads: set[asyncio.Task[None]] = set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Remember the loop, for signals, and listen."""
         self._loop = asyncio.get_running_loop()
+        if self._worker is not None:
+            await self._worker.open(self.service, self.end)
+            await self._worker.loaded()
         await super().startup(sockets)
         if self.started:
             self._listening()
+            if self._worker is not None:
+                await self._worker.listening()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -106,6 +124,11 @@ class Server(uvicorn.Server):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+    def end(self) -> None:
+        """Answer what has been asked, and end."""
+        self.service.draining = True
+        self.should_exit = True
 
     def _end(self, number: int, frame: FrameType | None) -> None:
         self.service.draining = True
@@ -125,12 +148,18 @@ class Server(uvicorn.Server):
 
     async def _reload(self) -> None:
         try:
-            await asyncio.to_thread(self.service.reload)
+            await self.service.reload_everywhere()
         except Exception as error:
-            log.error("the models stay as they are: %s", error)
+            log.error("%s", error)
 
 
-def run(app: ASGIApp, service: Service, bound: socket.socket, listening: Callable[[], None]) -> None:
+def run(
+    app: ASGIApp,
+    service: Service,
+    bound: socket.socket,
+    listening: Callable[[], None] = lambda: None,
+    worker: Worker | None = None,
+) -> None:
     """Serve until SIGTERM or Ctrl-C."""
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
-    Server(app, service, listening).run(sockets=[bound])
+    Server(app, service, listening, worker).run(sockets=[bound])

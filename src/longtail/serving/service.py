@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
+from longtail.errors import LongtailError
 from longtail.serving.batching import Batcher
 from longtail.serving.limits import Limits
 from longtail.serving.metrics import Metrics
@@ -19,6 +20,9 @@ from longtail.serving.schemas import DocumentIn, FeedbackIn
 
 R = TypeVar("R")
 
+SHORT = 20_000
+"""Characters of a request whose documents are not longer than most."""
+
 texts_log = logging.getLogger("longtail.serving.texts")
 
 
@@ -27,6 +31,19 @@ class TakesFeedback(Protocol):
 
     def take(self, served: Served, given: FeedbackIn, user: str | None) -> tuple[int, bool]:
         """Store it for good; returns its id, and whether the model has learned from it."""
+
+    def catch_up(self, model: str) -> bool:
+        """Learn what has come since the last time, perhaps to another process."""
+
+
+class Workers(Protocol):
+    """All processes of the service, this one among them."""
+
+    async def reload(self) -> dict[str, str]:
+        """Exchange models in all of them, or in none."""
+
+    async def metrics(self) -> bytes:
+        """The metrics of all of them."""
 
 
 class Service:
@@ -44,6 +61,8 @@ class Service:
         self.registry, self.limits, self.feedback = registry, limits or Limits(), feedback
         self.metrics = Metrics()
         self.draining = False
+        self.workers: Workers | None = None
+        """Set where there are several."""
         self._reloaded: list[Callable[[], None]] = []
         self._log_texts = log_texts
         bounds = self.limits
@@ -94,7 +113,10 @@ class Service:
         if not documents:
             return []
         work = Work(served, choice, documents, revealed)
-        return await self._answer(self._tagging[served.name].submit(work.kind, work, len(documents)))
+        quick = sum(len(document.title) + len(document.text) for document in documents) <= SHORT
+        return await self._answer(
+            self._tagging[served.name].submit(work.kind, work, len(documents), quick=quick)
+        )
 
     async def explain(
         self,
@@ -110,10 +132,11 @@ class Service:
         why = Why(served, document, labels, k, revealed)
         return await self._answer(self._explaining[served.name].submit(why, why))
 
-    async def _answer(self, answer: Future[R]) -> R:
+    async def _answer(self, answer: asyncio.Future[R]) -> R:
         """Wait for an answer; when it takes too long, it is taken out of the queue."""
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(answer), self.limits.seconds)
+            async with asyncio.timeout(self.limits.seconds):
+                return await answer
         except TimeoutError:
             raise Problem(
                 504,
@@ -127,15 +150,40 @@ class Service:
 
     def reload(self) -> dict[str, str]:
         """Exchange models that changed on disk; returns all versions by name."""
+        with self.counting_reloads():
+            self.load_changed()
+            return self.registry.use_loaded()
+
+    def load_changed(self) -> dict[str, str]:
+        """The first half of a reload; the second half is the registry's."""
+        for call in self._reloaded:
+            call()
+        return self.registry.load_changed()
+
+    @contextmanager
+    def counting_reloads(self) -> Iterator[None]:
+        """Count a reload by how it ends."""
         try:
-            for call in self._reloaded:
-                call()
-            versions = self.registry.reload()
-        except Exception:
+            yield
+        except BaseException:
             self.metrics.reloads.labels("failed").inc()
             raise
         self.metrics.reloads.labels("done").inc()
-        return versions
+
+    async def reload_everywhere(self) -> dict[str, str]:
+        """Exchange models in all workers; an error says that nothing has changed, and why."""
+        try:
+            if self.workers is not None:
+                return await self.workers.reload()
+            return await asyncio.to_thread(self.reload)
+        except Problem:
+            raise
+        except (LongtailError, OSError, MemoryError) as error:
+            raise Problem(409, f"the models stay as they are: {error or type(error).__name__}") from None
+
+    async def metrics_text(self) -> bytes:
+        """The metrics of all workers together."""
+        return self.metrics.text() if self.workers is None else await self.workers.metrics()
 
     def close(self) -> None:
         """Finish what waits, take nothing more."""

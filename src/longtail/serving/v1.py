@@ -25,9 +25,6 @@ def router(service: Service) -> APIRouter:
     routes = APIRouter(prefix="/v1/models", route_class=JsonRoute)
     registry = service.registry
 
-    def answered(served: Served, **content: Any) -> Response:
-        return JsonResponse({"model": served.name, "version": served.version, **content})
-
     def summary(served: Served) -> dict[str, Any]:
         return {"default": served.name == registry.default}
 
@@ -43,28 +40,7 @@ def router(service: Service) -> APIRouter:
 
     @routes.post("/{name}/predict", response_model=schemas.PredictOut, summary="Tag documents")
     async def predict(name: str, body: schemas.PredictIn) -> Response:
-        served = registry.get(name)
-        choice = Choice(body.k, body.threshold, body.precision, body.max_f1, body.precision_by)
-        if body.explain:
-            service.limits.check_explanations(len(body.documents))
-        found = await service.predict(served, body.documents, choice, body.revealed)
-        predictions: list[dict[str, Any]] = [
-            {"id": str(number) if document.id is None else document.id, "labels": labels}
-            for number, (document, labels) in enumerate(zip(body.documents, found, strict=True))
-        ]
-        if body.explain:
-            whys = [
-                service.explain(
-                    served,
-                    document,
-                    [label["id"] for label in labels],
-                    revealed=None if body.revealed is None else body.revealed[number],
-                )
-                for number, (document, labels) in enumerate(zip(body.documents, found, strict=True))
-            ]
-            for prediction, why in zip(predictions, await asyncio.gather(*whys), strict=True):
-                prediction["explanation"] = why
-        return answered(served, predictions=predictions)
+        return JsonResponse(await predictions(service, name, body))
 
     @routes.post(
         "/{name}/explain", response_model=schemas.ExplainOut, summary="Why a document has its labels"
@@ -72,7 +48,7 @@ def router(service: Service) -> APIRouter:
     async def explain(name: str, body: schemas.ExplainIn) -> Response:
         served = registry.get(name)
         why = await service.explain(served, body.document, body.labels, body.k, body.revealed)
-        return answered(served, explanation=why)
+        return JsonResponse({"model": served.name, "version": served.version, "explanation": why})
 
     @routes.get("/{name}/labels", response_model=schemas.LabelsOut, summary="Find labels by typing")
     async def labels(
@@ -123,3 +99,30 @@ def router(service: Service) -> APIRouter:
         )
 
     return routes
+
+
+async def predictions(service: Service, name: str, asked: schemas.PredictIn) -> dict[str, Any]:
+    """The answer to a request for labels."""
+    served = service.registry.get(name)
+    documents, revealed = asked.documents, asked.revealed
+    if asked.explain:
+        service.limits.check_explanations(len(documents))
+    choice = Choice(asked.k, asked.threshold, asked.precision, asked.max_f1, asked.precision_by)
+    found = await service.predict(served, documents, choice, revealed)
+    rows: list[dict[str, Any]] = [
+        {"id": str(number) if document.id is None else document.id, "labels": labels}
+        for number, (document, labels) in enumerate(zip(documents, found, strict=True))
+    ]
+    if asked.explain:
+        whys = [
+            service.explain(
+                served,
+                document,
+                [label["id"] for label in labels],
+                revealed=None if revealed is None else revealed[number],
+            )
+            for number, (document, labels) in enumerate(zip(documents, found, strict=True))
+        ]
+        for row, why in zip(rows, await asyncio.gather(*whys), strict=True):
+            row["explanation"] = why
+    return {"model": served.name, "version": served.version, "predictions": rows}
