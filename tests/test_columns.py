@@ -75,3 +75,14 @@ def test_what_is_no_text_is_never_learnt_as_one(texts):
 def test_sparse_matrices_are_known():
     assert is_sparse(csr_array(np.eye(2)))
     assert not is_sparse(np.eye(2))
+
+
+def test_columns_of_pandas_in_another_order_are_refused():
+    frame = pandas.DataFrame({"text": ["b b", "a a"], "tags": [["y"], ["x"]]})
+    for texts, tags in ((frame.text.sort_values(), frame.tags), (frame.text, frame.tags.set_axis([5, 6]))):
+        for make in (longtail.Dataset.from_texts, lambda *given: longtail.fit(*given, system="dummy")):
+            with pytest.raises(UsageError, match="different index values"):
+                make(texts, tags)
+    mixed = frame.sort_values("text")
+    assert longtail.Dataset.from_texts(mixed.text, mixed.tags).labels.ids == ["x", "y"]
+    assert longtail.Dataset.from_texts(frame.text.sort_values(), [["x"], ["y"]]).labels.ids == ["x", "y"]

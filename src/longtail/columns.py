@@ -46,6 +46,20 @@ def _label_id(tag: Any, number: int) -> str:
     raise UsageError(f"the tags of document {number} have {tag!r} among them, which is no label id")
 
 
+def check_same_rows(texts: Any, tags: Any) -> None:
+    """Refuse columns of pandas whose rows have other names: they go by position here, by name in pandas."""
+    one: Any = getattr(texts, "index", None)
+    other: Any = getattr(tags, "index", None)
+    if not hasattr(one, "equals") or not hasattr(other, "equals") or len(one) != len(other):
+        return
+    if not one.equals(other):
+        raise UsageError(
+            "the rows of the texts and of the tags have different index values, so which tags belong to a text is "
+            "not clear: take both from one data frame in one order, or pass texts.tolist() and tags.tolist() if "
+            "their positions agree"
+        )
+
+
 def text_column(source: Any) -> Any:
     """What ``Documents.of`` takes: a column of texts may have gaps and numbers, which become strings here."""
     if isinstance(source, (str, Mapping)) or getattr(source, "ndim", 1) != 1:

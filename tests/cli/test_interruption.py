@@ -92,42 +92,6 @@ def test_a_signal_while_kernels_run_has_its_exit_code(
     assert everything_in(work) == {}
 
 
-INTERRUPTED_WITHIN_A_STRING = """
-import sys
-from longtail.cli import main as cli
-
-def interrupted(*given):
-    exec("raise KeyboardInterrupt")
-
-cli._execute = interrupted
-sys.argv = ["longtail", "doctor"]
-sys.exit(cli.main())
-"""
-
-
-def test_ctrl_c_while_a_module_defines_a_class_has_its_exit_code(tmp_path: Path) -> None:
-    (tmp_path / "interrupted.py").write_text(INTERRUPTED_WITHIN_A_STRING)
-    done = subprocess.run(
-        [sys.executable, "-m", "interrupted"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 130
-    assert done.stderr == "longtail: interrupted; nothing was written\n"
-
-
-def test_a_signal_after_the_work_does_not_change_the_exit_code(tmp_path: Path) -> None:
-    (tmp_path / "late.py").write_text(
-        "import os, signal, sys\nfrom longtail.cli import main as cli\n"
-        "cli._execute = lambda *given: 0\nsys.argv = ['longtail']\ncode = cli.main()\n"
-        "os.kill(os.getpid(), getattr(signal, os.environ['SIGNAL']))\nsys.exit(code)\n"
-    )
-    for name in ("SIGINT", "SIGTERM"):
-        environment = {**os.environ, "SIGNAL": name}
-        assert subprocess.run([sys.executable, "late.py"], cwd=tmp_path, env=environment).returncode == 0
-
-
 def limit_file_size(limit: int) -> Callable[[], None]:
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 

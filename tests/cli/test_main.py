@@ -13,7 +13,8 @@ import pytest
 
 from longtail import __version__
 from longtail.cli import main
-from longtail.cli.main import COMMANDS, Terminated, exit_status
+from longtail.cli.main import COMMANDS, exit_status
+from longtail.cli.process import Interrupted
 from longtail.cli.session import Session
 from longtail.errors import DataError, OutputExistsError, UsageError
 from tests.cli.conftest import Call
@@ -110,7 +111,9 @@ def test_verbose_shows_the_traceback_and_quiet_errors_stay(call: Call) -> None:
         (OutputExistsError("there"), 2, "there"),
         (click.UsageError("No such thing."), 2, "no such thing (see longtail --help)"),
         (KeyboardInterrupt(), 130, "interrupted; nothing was written"),
-        (Terminated(), 143, "terminated; nothing was written"),
+        (Interrupted(), 130, "interrupted; nothing was written"),
+        (Interrupted(signal.SIGTERM), 143, "terminated; nothing was written"),
+        (Interrupted(signal.SIGHUP), 129, "terminated; nothing was written"),
         (BrokenPipeError(), 141, ""),
         (OSError(errno.ENOSPC, "No space left on device"), 1, "no space is left on the disk"),
         (OSError(errno.EACCES, "Permission denied", "x/y"), 1, "x/y: Permission denied"),

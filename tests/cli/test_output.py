@@ -1,12 +1,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 from longtail.cli import output
+from longtail.cli.session import Session
 from longtail.errors import LongtailError, OutputExistsError, UsageError
+
+
+@pytest.fixture(autouse=True)
+def session() -> Iterator[Session]:
+    """That of a command which is being executed."""
+    with click.Context(click.Command("any"), obj=Session()) as context:
+        yield context.obj
 
 
 @pytest.mark.parametrize(
@@ -31,6 +41,22 @@ def test_looking_whether_a_name_is_free_leaves_no_trace(tmp_path: Path) -> None:
     output.check_file_is_free("-", force=False)
     output.check_file_is_free(None, force=False)
     assert not list(tmp_path.iterdir())
+
+
+def test_what_is_to_be_written_is_known_to_the_session(session: Session, tmp_path: Path) -> None:
+    old, new, folder = tmp_path / "old", tmp_path / "new", tmp_path / "folder"
+    old.write_text("old")
+    output.check_file_is_free(str(old), force=True)
+    output.check_file_is_free(str(new), force=False)
+    output.check_folder_is_free(str(folder), force=False)
+    assert not session.has_written()
+    for write in (lambda: folder.mkdir(), lambda: new.touch(), lambda: os.replace(new, old)):
+        write()
+        assert session.has_written()
+        session.watched = {
+            path: os.stat(path).st_ino if os.path.exists(path) else None for path in session.watched
+        }
+        assert not session.has_written()
 
 
 def test_what_is_in_the_way_is_found(tmp_path: Path) -> None:

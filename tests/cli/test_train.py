@@ -104,8 +104,8 @@ def test_an_existing_output_is_kept_unless_forced(call: Call, train_only: Path, 
     refused = call(*arguments, "--seed", 9)
     assert refused.code == 2
     assert (
-        refused.err
-        == f"longtail: {model} is there already: choose another name, or replace it with --force\n"
+        refused.err == f"longtail: {model} is there already: choose another name, or replace it with --force "
+        "(force=True in Python)\n"
     )
     assert (model / "config.json").read_bytes() == first
     assert call(*arguments, "--seed", 9, "--force").code == 0

@@ -46,3 +46,11 @@ def test_labels_beside_a_single_file(tmp_path: Path) -> None:
         data.read(path)
     other = put(tmp_path / "mine.tsv", "x\tanother x\n")
     assert data.read(path, options=ReadOptions(labels=str(other))).labels.texts == ["another x"]
+
+
+def test_endings_in_capitals(tmp_path: Path) -> None:
+    put(tmp_path / "mixed" / "TRAIN.JSONL", '{"text": "a", "labels": ["x"]}\n')
+    put(tmp_path / "mixed" / "Test.CSV", "text,labels\nb,x\n")
+    assert list(data.read_folder(tmp_path / "mixed")) == ["train", "test"]
+    assert data.read(put(tmp_path / "ONE.TSV", "text\tlabels\nb\tx\n")).documents.texts == ["b"]
+    assert data.sniff(put(tmp_path / "NOTES.TXT", "a\nb\n")) == "text"

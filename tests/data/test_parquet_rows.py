@@ -91,3 +91,66 @@ def test_every_damaged_byte_is_an_error_or_some_table(tmp_path: Path) -> None:
         path.write_bytes(damaged)
         with suppress(DataError):
             list(parquet_rows(path))
+
+
+PREFIXED = {"use_dictionary": False, "compression": "zstd"}
+
+
+def test_strings_in_lists_that_are_repeated_often_take_no_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "SMALL", 1000)
+    once = arrow.DictionaryArray.from_arrays(
+        arrow.array([0] * 4096, arrow.int32()), arrow.array(["x" * 2**20])
+    )
+    lists = arrow.ListArray.from_arrays(arrow.array(range(4097), arrow.int32()), once)
+    path = tmp_path / "a.parquet"
+    parquet.write_table(arrow.table({"text": ["a"] * 4096, "labels": lists}), path, store_schema=False)
+    before = arrow.default_memory_pool().max_memory()
+    with pytest.raises(DataError, match=r"--limit ratio="):
+        list(parquet_rows(path))
+    # All 4,096 of them would take 4 GB.
+    assert arrow.default_memory_pool().max_memory() < before + 2**27
+
+
+def test_lists_whose_strings_are_in_several_dictionaries_or_in_none(tmp_path: Path) -> None:
+    rows = [[f"label {n % 700}", f"label {n}"] for n in range(3000)]
+    table = arrow.table({"text": [f"text {n}" for n in range(3000)], "labels": rows})
+    path = tmp_path / "a.parquet"
+    parquet.write_table(table, path, row_group_size=1100, dictionary_pagesize_limit=2000)
+    _, *found = parquet_rows(path)
+    assert [row[1] for _, row in found] == rows
+
+
+@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"])
+def test_other_encodings_of_strings(tmp_path: Path, encoding: str) -> None:
+    table = arrow.table(
+        {"text": [f"a text {n}" for n in range(50)], "labels": [[f"x{n}", None] for n in range(50)]}
+    )
+    encodings = {"text": encoding, "labels.list.element": encoding}
+    parquet.write_table(table, tmp_path / "a.parquet", column_encoding=encodings, **PREFIXED)
+    _, *rows = parquet_rows(tmp_path / "a.parquet")
+    assert [list(row) for _, row in rows] == [[f"a text {n}", [f"x{n}", None]] for n in range(50)]
+
+
+def test_strings_that_are_stored_by_their_prefix_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "SMALL", 2**20)
+    long = [("x" * 200_000) + str(n) for n in range(50)]
+    encodings = {"text": "DELTA_BYTE_ARRAY", "labels.list.element": "DELTA_BYTE_ARRAY"}
+    for text, labels in ((long, [["a"]] * 50), (["a"], [long])):
+        path = tmp_path / "a.parquet"
+        parquet.write_table(
+            arrow.table({"text": text, "labels": labels}), path, column_encoding=encodings, **PREFIXED
+        )
+        assert path.stat().st_size < 20_000
+        with pytest.raises(DataError, match=r"--limit ratio="):
+            list(parquet_rows(path))
+        with limit(ratio=10**9):
+            assert len(list(parquet_rows(path))) == len(text) + 1
+    with (
+        limit(ratio=10**9, line=1000),
+        pytest.raises(DataError, match=r"characters in one cell.* --limit line="),
+    ):
+        list(parquet_rows(path))

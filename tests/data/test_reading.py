@@ -101,8 +101,8 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(piped(monkeypatch, b"")) == []
     with pytest.raises(DataError, match="standard input, line 2: is not valid JSON"):
         list(piped(monkeypatch, b'{"text": "a"}\n{"text": \n'))
-    with pytest.raises(UsageError, match="jsonl, table or text, not xmc"):
-        piped(monkeypatch, b"", format="xmc")
+    with pytest.raises(UsageError, match="there is no format 'nonsense'"):
+        piped(monkeypatch, b"", format="nonsense")
 
 
 def test_a_stream_of_truncated_gzip(tmp_path: Path) -> None:

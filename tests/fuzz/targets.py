@@ -8,7 +8,7 @@ from pathlib import Path
 
 import orjson
 
-from tests.fuzz import models, readers
+from tests.fuzz import models, numbers, readers
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -17,6 +17,11 @@ class Target(ABC):
     """Something that takes files from others."""
 
     name: str
+
+    @property
+    def size(self) -> int | None:
+        """How many cases there are, if they have an end."""
+        return None
 
     @abstractmethod
     def warm_up(self) -> None:
@@ -53,6 +58,38 @@ class ModelTarget(Target):
 
 
 @dataclass(frozen=True)
+class NumbersTarget(Target):
+    """A golden model with one absurd number."""
+
+    name: str
+
+    @property
+    def golden(self) -> ModelTarget:
+        """The model."""
+        return ModelTarget(self.name.removeprefix(NUMBERS))
+
+    @property
+    def size(self) -> int:
+        """Numbers times values."""
+        return len(numbers.cases(GOLDEN / self.golden.name))
+
+    def warm_up(self) -> None:
+        """Use the unchanged model."""
+        self.golden.warm_up()
+
+    def make(self, place: Path, seed: int) -> str:
+        """A copy of the model with the number of this case."""
+        file, keys, value = numbers.cases(GOLDEN / self.golden.name)[seed]
+        shutil.copytree(GOLDEN / self.golden.name, place)
+        numbers.put(place, file, keys, value)
+        return f"{file} {'.'.join(map(str, keys))} = {value}"
+
+    def run(self, place: Path) -> str:
+        """Load and predict."""
+        return self.golden.run(place)
+
+
+@dataclass(frozen=True)
 class ReaderTarget(Target):
     """A small data set of one format."""
 
@@ -73,12 +110,15 @@ class ReaderTarget(Target):
         return readers.outcome(place)
 
 
-READ = "read-"
+READ, NUMBERS = "read-", "numbers-"
 MODELS = tuple(sorted(path.stem for path in GOLDEN.glob("*-format-*.json")))
 READERS = tuple(f"{READ}{kind}" for kind in readers.SEEDS)
 TARGETS = (*READERS, *MODELS)
+SWEEPS = tuple(f"{NUMBERS}{name}" for name in MODELS)
 
 
 def target_named(name: str) -> Target:
     """The target of that name."""
+    if name in SWEEPS:
+        return NumbersTarget(name)
     return ReaderTarget(name) if name in READERS else ModelTarget(name)

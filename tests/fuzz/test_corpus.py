@@ -11,8 +11,7 @@ import orjson
 import pytest
 
 from longtail.data import stream
-from longtail.storage.manifest import MANIFEST, write_manifest
-from tests.fuzz import models
+from tests.fuzz import models, numbers
 from tests.fuzz.targets import GOLDEN, target_named
 
 SETTINGS: list[tuple[str, str, tuple[str | int, ...], Any]] = [
@@ -26,6 +25,8 @@ SETTINGS: list[tuple[str, str, tuple[str | int, ...], Any]] = [
     ("galaxc-format-2", "config.json", ("config", "shortlist", "voters"), 2**40),
     ("gnnxml-format-2", "documents/documents.json", ("keywords",), 2**31),
     ("gnnxml-format-2", "documents/documents.json", ("entities",), 2**62),
+    ("gnnxml-format-2", "config.json", ("config", "network", "layers"), 10**9),
+    ("dual-format-2", "config.json", ("config", "votes", "neighbours"), 10**9),
     ("gudn-format-2", "encoder/config.json", ("num_hidden_layers",), 10**9),
     ("gudn-format-2", "encoder/config.json", ("vocab_size",), 10**9),
     ("gudn-format-2", "encoder/config.json", ("hidden_size",), 2**40),
@@ -39,15 +40,7 @@ def test_an_absurd_setting_is_refused_or_changes_nothing(
 ) -> None:
     place = tmp_path / "model"
     shutil.copytree(GOLDEN / name, place)
-    content = orjson.loads((place / file).read_bytes())
-    inner = content
-    for key in keys[:-1]:
-        inner = inner[key]
-    assert keys[-1] in inner
-    inner[keys[-1]] = value
-    (place / file).write_bytes(orjson.dumps(content))
-    (place / MANIFEST).unlink()
-    write_manifest(place)
+    numbers.put(place, file, keys, value)
     texts = orjson.loads((GOLDEN / f"{name}.json").read_bytes())["texts"]
     assert models.outcome(place, texts[:4]) in (models.ANSWERED, models.REFUSED)
 

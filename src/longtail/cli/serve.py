@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import click
 
+from longtail import threads
 from longtail.cli import options
 from longtail.cli.feedback_options import feedback_options, feedback_store
 from longtail.cli.session import current, verbosity
@@ -70,6 +71,14 @@ def limit_options(command: F) -> F:
     help=f"The token of /admin/reload.  [default: the environment's {TOKEN}; without one there is no such route]",
 )
 @feedback_options
+@click.option(
+    "--workers",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, 256),
+    help="Processes that answer requests; each has the models in memory.",
+)
+@click.option("--worker", hidden=True, help="what a worker process inherits (internal)")
 @click.option("--log-texts", is_flag=True, help="Write the documents of requests to the log.")
 @limit_options
 @options.jobs
@@ -84,6 +93,8 @@ def command(
     feedback: str | None,
     no_feedback: bool,
     learn: bool,
+    workers: int,
+    worker: str | None,
     log_texts: bool,
     jobs: int | None,
     **limits: Any,
@@ -99,6 +110,7 @@ def command(
         from longtail.serving.feedback_intake import FeedbackIntake, replayed
         from longtail.serving.registry import Registry, named_paths
         from longtail.serving.service import Service
+        from longtail.serving.worker import Inherited, Worker
     except ModuleNotFoundError as error:
         package = (error.name or "fastapi").partition(".")[0]
         raise MissingPackageError(package, extra="serve", purpose="longtail serve") from None
@@ -117,23 +129,50 @@ def command(
     server.end_at_once_on_signals()
     token = admin.read_token(admin_token_file, os.environ.get(TOKEN))
     _log_to_stderr(session.quiet)
-    bound = server.bound_socket(host, port)
+    if workers > 1 and worker is None:
+        _serve_with_workers(workers, host, port, bounds.drain_seconds)
+        return
+    one = None if worker is None else Worker(Inherited.of(worker))
+    bound = server.bound_socket(host, port) if one is None else one.bound
     store = feedback_store(feedback, next(iter(paths.values())), none=no_feedback, learn=learn)
     prepare = partial(replayed, store) if store is not None and learn else None
+    jobs = jobs or max(threads.available() // workers, 1)
     registry = Registry(paths, jobs=jobs, prepare=prepare)
-    intake = None if store is None else FeedbackIntake(registry, store, learn=learn)
+    intake = None if store is None else FeedbackIntake(registry, store, learn=learn, others=one)
     service = Service(registry, bounds, jobs=jobs, feedback=intake, log_texts=log_texts)
-    for served in registry.models.values():
-        session.say(f"{served.name}: {served.path}, version {served.version}")
-    if keys is None and not _is_local(bound.getsockname()[0]):
-        session.say("warning: everybody who can reach this address can use the service: see --api-keys")
+    if one is None or one.number == 0:
+        for served in registry.models.values():
+            session.say(f"{served.name}: {served.path}, version {served.version}")
+        if keys is None and not _is_local(bound.getsockname()[0]):
+            session.say("warning: everybody who can reach this address can use the service: see --api-keys")
     session.written = True
     app = create_app(service, api_keys=keys, admin_token=token)
+
+    def listening() -> None:
+        if one is None:
+            session.say(f"serving at {server.url_of(bound)}")
+
     try:
-        server.run(app, service, bound, lambda: session.say(f"serving at {server.url_of(bound)}"))
+        server.run(app, service, bound, listening, one)
     finally:
         if store is not None:
             store.close()
+
+
+def _serve_with_workers(workers: int, host: str, port: int, drain_seconds: float) -> None:
+    if sys.platform != "linux":
+        raise UsageError("--workers needs Linux, where connections to one port are spread over processes")
+    from longtail.serving.server import bound_socket
+    from longtail.serving.supervisor import supervise
+
+    session = current()
+    # Another service at this port is refused here: workers would share the port with it.
+    bound_socket(host, port).close()
+    with bound_socket(host, port, shared=True) as reserved:
+        arguments = [*session.arguments, f"--host={host}", f"--port={reserved.getsockname()[1]}"]
+        session.written = True
+        code = supervise(arguments, workers, reserved, drain_seconds=drain_seconds, say=session.say)
+    raise click.exceptions.Exit(code)
 
 
 def _is_local(address: str) -> bool:

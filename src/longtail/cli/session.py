@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -23,8 +24,20 @@ class Session:
 
     quiet: bool = False
     verbose: bool = False
+    arguments: Sequence[str] = ()
+    """Of the command line."""
     written: bool = False
     """Whether output is out already, so that an interruption must not claim that there is none."""
+    watched: dict[str, int | None] = field(default_factory=dict)
+    """Files and folders that the command writes, and what was there before: a number of the file system."""
+
+    def watch(self, path: str) -> None:
+        """Remember what is at ``path`` now, to know later whether it was written: it takes its name in one step."""
+        self.watched.setdefault(path, _inode(path))
+
+    def has_written(self) -> bool:
+        """Whether there is any output."""
+        return self.written or any(_inode(path) != before for path, before in self.watched.items())
 
     def say(self, message: str) -> None:
         """Tell the user something on stderr, which keeps stdout clean for results."""
@@ -50,6 +63,13 @@ class Session:
         from longtail.progress import ConsoleRun
 
         return ConsoleRun(sys.stderr, quiet=self.quiet)
+
+
+def _inode(path: str) -> int | None:
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return None
 
 
 class _Shown(logging.Handler):

@@ -67,12 +67,13 @@ def _fits_file(path: Path) -> bool:
         return False
     if bare_name(path).endswith(".csv"):
         return _SUBJECTS in start[0].split(",")
-    _, tab, subjects = start[0].rpartition("\t")
-    return (
-        bare_name(path).endswith((".tsv", ".txt"))
-        and bool(tab and subjects)
-        and bool(_ONLY_URIS.fullmatch(subjects))
-    )
+    return bare_name(path).endswith((".tsv", ".txt")) and is_corpus_line(start[0])
+
+
+def is_corpus_line(line: str) -> bool:
+    """Whether a line is a text, a tab and subjects."""
+    _, tab, subjects = line.rpartition("\t")
+    return bool(tab and subjects) and _ONLY_URIS.fullmatch(subjects) is not None
 
 
 FORMAT = Format(

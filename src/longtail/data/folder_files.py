@@ -93,9 +93,9 @@ def _document_like(folder: Path) -> list[Path]:
         for path in sorted(folder.iterdir())
         if path.is_file()
         and not path.name.startswith(".")
-        and bare_name(path).lower().endswith(_ENDINGS)
-        and not bare_name(path).lower().startswith("filter_")
-        and bare_name(path).lower().split(".")[0] not in _NOT_DOCUMENTS
+        and bare_name(path).endswith(_ENDINGS)
+        and not bare_name(path).startswith("filter_")
+        and bare_name(path).split(".")[0] not in _NOT_DOCUMENTS
     ]
 
 

@@ -8,6 +8,7 @@ from longtail.data import (
     annif,
     canonical_jsonl,
     fasttext,
+    nameless,
     pecos,
     plain_text,
     table,
@@ -33,7 +34,6 @@ _MODULES = (
     plain_text,
 )
 FORMATS: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
-JSON_ARRAY = "is a JSON array: write one object per line, as in jq -c '.[]' old.json > new.jsonl"
 
 
 def format_named(name: str) -> Format:
@@ -51,9 +51,11 @@ def sniff(path: str | Path) -> str:
     for found in FORMATS.values():
         files = found.files(place).values() if place.is_dir() else [place]
         if any(found.fits_file(file) for file in files):
+            if found.name == plain_text.FORMAT.name:
+                nameless.check_plain(first_lines(place, nameless.LINES), place)
             return found.name
     if place.is_file() and "".join(first_lines(place, 1)).lstrip().startswith("["):
-        raise DataError(JSON_ARRAY, path=place)
+        raise DataError(nameless.JSON_ARRAY, path=place)
     kind = "folder" if place.is_dir() else "file"
     raise DataError(
         f"the {kind} is in none of the known formats, which are {', '.join(FORMATS)}: "

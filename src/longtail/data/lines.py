@@ -35,8 +35,8 @@ _NUL = "there is a NUL byte; is this a text file in UTF-8?"
 
 
 def bare_name(path: str | Path) -> str:
-    """The file's name without .gz or .xz."""
-    name = Path(path).name
+    """The file's name without .gz or .xz, in small letters: DATA.CSV.GZ is a table, too."""
+    name = Path(path).name.lower()
     return name[:-3] if name.endswith(COMPRESSED) else name
 
 

@@ -17,6 +17,9 @@ from longtail.data.lines import naming_file
 from longtail.errors import DataError, MissingPackageError
 
 _ROWS_AT_ONCE = 4096
+_BY_PREFIX = "DELTA_BYTE_ARRAY"
+_DELTAS = {_BY_PREFIX, "DELTA_LENGTH_BYTE_ARRAY"}
+_PREFIXED_BYTES_AT_ONCE = 2**26
 
 
 def parquet_rows(path: Path) -> Iterator[tuple[int, Sequence[Any]]]:
@@ -30,17 +33,22 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, Sequence[Any]]]:
         size = handle.seek(0, 2)
         try:
             with parquet.ParquetFile(handle, **_SEQUENTIAL) as file:
-                names = file.schema_arrow.names
-                strings = _string_columns(arrow, file)
-                _check_claims(file.metadata, size, path)
+                names, metadata = file.schema_arrow.names, file.metadata
+                strings = _string_columns(file.schema)
+                _check_claims(metadata, size, path)
             numbers = count(1)
             yield next(numbers), names
-            handle.seek(0)
-            with parquet.ParquetFile(handle, read_dictionary=strings, **_SEQUENTIAL) as file:
-                cells = _Cells(arrow, size, path)
-                for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, use_threads=False):
-                    for row in zip(*cells.of_batch(batch), strict=True):
-                        yield next(numbers), row
+            cells = _Cells(arrow, size, path)
+            for columns, group in _groups(metadata, strings):
+                handle.seek(0)
+                # One group of rows at a time: Arrow does not join the dictionaries of lists.
+                with parquet.ParquetFile(
+                    handle, read_dictionary=columns, metadata=metadata, **_SEQUENTIAL
+                ) as file:
+                    rows = _rows_at_once(metadata.row_group(group))
+                    for batch in file.iter_batches(batch_size=rows, row_groups=[group], use_threads=False):
+                        for row in zip(*cells.of_batch(batch), strict=True):
+                            yield next(numbers), row
         except (arrow.ArrowException, ValueError, IndexError, OverflowError, NotImplementedError) as error:
             problem = " ".join(str(error).split())[:200]
             raise DataError(f"is not a Parquet file that can be read ({problem})", path=path) from None
@@ -49,20 +57,46 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, Sequence[Any]]]:
 _SEQUENTIAL: dict[str, Any] = {"memory_map": False, "pre_buffer": False}
 
 
-def _string_columns(arrow: Any, file: Any) -> list[str]:
-    """Columns of strings; Arrow cannot give strings within lists and objects as numbers of a dictionary."""
-    types = arrow.types
-    tests = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
-    return [field.name for field in file.schema_arrow if any(test(field.type) for test in tests)]
+def _string_columns(schema: Any) -> list[str]:
+    """Paths of the columns of strings, those within lists and objects too."""
+    columns = (schema.column(at) for at in range(len(schema)))
+    return [
+        column.path
+        for column in columns
+        if column.physical_type == "BYTE_ARRAY" and column.logical_type.type != "DECIMAL"
+    ]
+
+
+def _groups(metadata: Any, strings: list[str]) -> Iterator[tuple[list[str], int]]:
+    """The groups of rows, each with the columns that Arrow can give as numbers of a dictionary."""
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        deltas = {column.path_in_schema for column in _columns(group) if _DELTAS & set(column.encodings)}
+        yield [path for path in strings if path not in deltas], number
+
+
+def _rows_at_once(group: Any) -> int:
+    """Fewer rows where strings are stored by the prefix they share: each may be as long as all together."""
+    sizes: list[int] = [
+        column.total_uncompressed_size for column in _columns(group) if _BY_PREFIX in column.encodings
+    ]
+    return max(1, min(_ROWS_AT_ONCE, _PREFIXED_BYTES_AT_ONCE // max([*sizes, 1])))
+
+
+def _columns(group: Any) -> list[Any]:
+    return [group.column(at) for at in range(group.num_columns)]
 
 
 def _check_claims(metadata: Any, size: int, path: Path) -> None:
     limits.check_rows(metadata.num_rows, size, path)
     groups = (metadata.row_group(at) for at in range(metadata.num_row_groups))
-    unpacked = sum(
-        group.column(at).total_uncompressed_size for group in groups for at in range(group.num_columns)
-    )
+    unpacked = sum(column.total_uncompressed_size for group in groups for column in _columns(group))
     limits.check_unpacked(unpacked, size, path)
+    for number in range(metadata.num_row_groups):
+        for column in _columns(metadata.row_group(number)):
+            # Of a list all strings are unpacked at once, so how many rows are read does not bound them.
+            if _BY_PREFIX in column.encodings and "." in column.path_in_schema:
+                limits.check_unpacked(column.num_values * column.total_uncompressed_size, size, path)
 
 
 class _Cells:
@@ -95,8 +129,20 @@ class _Cells:
                 dict(zip(names, row, strict=True)) if valid else None
                 for valid, row in zip(there, rows, strict=True)
             ]
+        if any(
+            is_kind(kind)
+            for is_kind in (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+        ):
+            self._check_lengths(array)
         values: list[Any] = array.to_pylist()
         return values
+
+    def _check_lengths(self, array: Any) -> None:
+        """Strings that are not numbers of a dictionary, before each is copied."""
+        compute: Any = importlib.import_module("pyarrow.compute")
+        lengths = compute.binary_length(array)
+        self._check_cell(compute.max(lengths).as_py() or 0)
+        self._count(compute.sum(lengths).as_py() or 0)
 
     def _of_dictionary(self, array: Any) -> list[Any]:
         codes = array.indices.to_pylist()
@@ -107,8 +153,7 @@ class _Cells:
         longest = {
             code: len(value) if isinstance(value, (str, bytes)) else 0 for code, value in found.items()
         }
-        if max(longest.values()) > limits.current().line:
-            raise limits.exceeded("line", "there are too many characters in one cell", self._path)
+        self._check_cell(max(longest.values()))
         self._count(sum(map(longest.__getitem__, codes)))
         return [found[code] for code in codes]
 
@@ -125,6 +170,10 @@ class _Cells:
                 rows.append(flat[at : at + length])
                 at += length
         return rows
+
+    def _check_cell(self, longest: int) -> None:
+        if longest > limits.current().line:
+            raise limits.exceeded("line", "there are too many characters in one cell", self._path)
 
     def _count(self, characters: int) -> None:
         self._characters += characters

@@ -150,7 +150,7 @@ def _files(folder: Path) -> dict[str, Path]:
 
 
 def _fits_file(path: Path) -> bool:
-    return path.suffix == ".npz"
+    return path.suffix.lower() == ".npz"
 
 
 FORMAT = Format(

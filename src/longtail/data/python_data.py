@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from longtail.columns import is_sparse, tag_lists
+from longtail.columns import check_same_rows, is_sparse, tag_lists
 from longtail.data.column_names import LABEL_NAMES
 from longtail.data.frame import from_frame
 from longtail.data.options import DEFAULTS, ReadOptions
@@ -148,6 +148,7 @@ def _texts_and_tags(
         raise UsageError("a Dataset has its labels already: leave out the tags")
     if labels is not None:
         raise UsageError(f"give either tags or the column of the labels ({labels!r}), not both")
+    check_same_rows(source, tags)
     if text is not None:
         source = _column(columns_of(source) or {}, text)
     return Dataset.from_texts(source, _tags(tags, cells), label_texts)

@@ -16,7 +16,7 @@ from longtail.data.options import DEFAULTS, ReadOptions
 from longtail.data.pair_files import EDGES, read_edges
 from longtail.data.parts import PARTS, STEMS, Parts, find_file, part_of_name
 from longtail.data.records import Batch, Report, fail
-from longtail.data.standard_input import stream_stdin
+from longtail.data.standard_input import is_pipe, pipe_as_file, stream_stdin
 from longtail.data.understood import Understood
 from longtail.errors import DataError, UsageError
 from longtail.types import Dataset, LabelSet
@@ -89,12 +89,31 @@ def stream(
     place = _place(path)
     if place.is_dir():
         raise DataError("is a folder; name the file whose documents are meant", path=place)
+    if is_pipe(place):
+        return _stream_pipe(place, format, batch_size, options, note)
     chosen = format_named(format or sniff(place))
     plain = Understood(path=str(place), format=chosen.name, has_columns=False, encoding=options.encoding)
     found = plain if chosen.describe is None else chosen.describe(place, options)
     if note is not None:
         note(_with_encoding(found, place))
     return chosen.stream(place, options, batch_size)
+
+
+def _stream_pipe(
+    place: Path,
+    format: str | None,
+    size: int,
+    options: ReadOptions,
+    note: Callable[[Understood], None] | None,
+) -> Iterator[Batch]:
+    """Recognising a format takes the first lines, and a pipe gives them once."""
+
+    def noted(found: Understood) -> None:
+        if note is not None:
+            note(replace(found, path=str(place)))
+
+    with pipe_as_file(place, format) as copy:
+        yield from stream(copy, format=format, batch_size=size, options=options, note=noted)
 
 
 def read_parts(
@@ -110,6 +129,9 @@ def read_parts(
     if unknown is not None:
         raise UsageError(f"there is no part {unknown!r}; the parts are {', '.join(PARTS)}")
     place = _place(path)
+    if is_pipe(place):
+        with pipe_as_file(place, format) as copy:
+            return read_parts(copy, format=format, options=options, parts=parts, report=report)
     every = document_files(place, format)
     names = {part: file for files in every for part, file in files.parts.items()}
     if place.is_dir() and (len(every) > 1 or every[0].folder == place):

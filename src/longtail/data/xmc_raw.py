@@ -101,7 +101,12 @@ def _fits_file(path: Path) -> bool:
     if bare_name(path) in _NAMES:
         return True
     start = first_lines(path, 1)
-    return bool(start) and start[0].lstrip().startswith("{") and f'"{_TARGET}"' in start[0]
+    return bool(start) and has_targets(start[0])
+
+
+def has_targets(line: str) -> bool:
+    """Whether a line is an object with numbers of labels."""
+    return line.lstrip().startswith("{") and f'"{_TARGET}"' in line
 
 
 FORMAT = Format(

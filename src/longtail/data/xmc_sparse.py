@@ -92,7 +92,7 @@ def _files(folder: Path) -> dict[str, Path]:
 def _named_file(folder: Path, stems: tuple[str, ...]) -> Path | None:
     """The .txt file named so, or so behind an underscore as in bibtex_data.txt, in any case."""
     texts = [path for path in sorted(folder.iterdir()) if path.is_file() and bare_name(path).endswith(".txt")]
-    stem_of = {path: bare_name(path).lower().removesuffix(".txt") for path in texts}
+    stem_of = {path: bare_name(path).removesuffix(".txt") for path in texts}
     exact = [path for path, own in stem_of.items() if own in stems]
     there = exact or [
         path

@@ -84,7 +84,7 @@ def write(parts: Mapping[str, Dataset], folder: Path) -> None:
 def _pair(path: Path) -> tuple[csr_array, csr_array]:
     """Features and labels; without a file of labels, no labels."""
     features = read_sparse(path, has_labels=False).entries
-    beside = find_file(path.parent, [bare_name(path).replace(FEATURES, TARGET)])
+    beside = find_file(path.parent, [bare_name(path).replace(FEATURES.lower(), TARGET)])
     if beside is None or bare_name(path) == bare_name(beside):
         return features, no_labels(features.shape[0])
     target = read_sparse(beside, has_labels=False).entries
@@ -121,7 +121,7 @@ def _files(folder: Path) -> dict[str, Path]:
 
 
 def _fits_file(path: Path) -> bool:
-    return bare_name(path).endswith(FEATURES)
+    return bare_name(path).endswith(FEATURES.lower())
 
 
 FORMAT = Format(
