@@ -12,7 +12,7 @@ import torch
 
 from longtail import threads
 from longtail.blocks.onnx_graph import OnnxGraph
-from longtail.blocks.transformer import Transformer, cls_states
+from longtail.blocks.transformer import Pooling, Transformer, pooled_states
 from longtail.errors import MissingPackageError, ModelIntegrityError, UsageError
 from longtail.text.pretrained import EncoderFolder
 from longtail.text.subwords import Padded, Subwords
@@ -34,7 +34,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Transformer:
 
 @pytest.fixture(scope="module")
 def graph(encoder: Transformer) -> OnnxGraph:
-    return OnnxGraph.of(encoder, 1)
+    return OnnxGraph.of(encoder, 1, "cls")
 
 
 def tokens_of(encoder: Transformer, rows: list[int]) -> Padded:
@@ -42,14 +42,18 @@ def tokens_of(encoder: Transformer, rows: list[int]) -> Padded:
 
 
 @pytest.mark.parametrize("write", [write_transformer, write_roberta])
-@pytest.mark.parametrize("layers", [1, 5])
-def test_it_gives_what_torch_gives(write: Callable[[Path], Path], layers: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("layers", "pooling"), [(1, "mean"), (5, "cls"), (5, "mean")])
+def test_it_gives_what_torch_gives(
+    write: Callable[[Path], Path], layers: int, pooling: Pooling, tmp_path: Path
+) -> None:
     encoder = encoder_of(write, tmp_path)
-    graph = OnnxGraph.of(encoder, layers)
+    graph = OnnxGraph.of(encoder, layers, pooling)
     for rows in ([0, 1, 2, 3, 4], [3], [2], [1, 4]):
         tokens = tokens_of(encoder, rows)
         with torch.no_grad():
-            expected = cls_states(encoder(tokens), layers, last=encoder.folder.cls_last).numpy()
+            mask = torch.from_numpy(tokens.mask)
+            states = encoder(tokens)
+        expected = pooled_states(states, mask, layers, pooling, last=encoder.folder.cls_last).numpy()
         found = graph(tokens)
         assert found.shape == (len(rows), min(layers, 2) * WIDTH)
         assert found.dtype == np.float32
@@ -59,7 +63,7 @@ def test_it_gives_what_torch_gives(write: Callable[[Path], Path], layers: int, t
 def test_the_same_file_each_time_without_a_word_of_this_machine(
     encoder: Transformer, graph: OnnxGraph
 ) -> None:
-    assert OnnxGraph.of(encoder, 1).graph == graph.graph
+    assert OnnxGraph.of(encoder, 1, "cls").graph == graph.graph
     for trace in (b"site-packages", b"transformer.py", str(Path.home()).encode()):
         assert trace not in graph.graph
 
@@ -76,7 +80,7 @@ def test_threads_are_those_of_the_kernels(encoder: Transformer, graph: OnnxGraph
 
 def test_a_kind_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"kind 'xlnet'.*stays in torch"):
-        OnnxGraph.of(encoder_of(write_xlnet, tmp_path), 1)
+        OnnxGraph.of(encoder_of(write_xlnet, tmp_path), 1, "mean")
 
 
 def test_a_broken_graph_and_one_of_another_width(encoder: Transformer, graph: OnnxGraph) -> None:
@@ -97,4 +101,4 @@ def test_what_is_missing_is_named(
         fresh(tokens_of(encoder, [0]))
     monkeypatch.setitem(sys.modules, "onnxscript", None)
     with pytest.raises(MissingPackageError, match="onnxscript"):
-        OnnxGraph.of(encoder, 1)
+        OnnxGraph.of(encoder, 1, "cls")

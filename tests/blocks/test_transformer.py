@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from longtail.blocks.transformer import Transformer, cls_states, mean_states
+from longtail.blocks.transformer import Transformer, mean_states, pooled_states
 from longtail.errors import MissingPackageError, ModelIntegrityError, UsageError
 from longtail.text.pretrained import EncoderFolder
 from longtail.text.subwords import Subwords, TokenRows
@@ -41,21 +41,27 @@ def library_states(folder: EncoderFolder, ids: list[int]) -> tuple[torch.Tensor,
         return tuple(model(torch.tensor([ids]), output_hidden_states=True, **more).hidden_states)
 
 
-def test_the_cls_of_the_last_layers_by_hand(folder: EncoderFolder) -> None:
+def test_the_vectors_of_the_last_layers_by_hand(folder: EncoderFolder) -> None:
     """[CLS] is first, but for XLNet, where it is last: found by its number, not by its place."""
     tokens, transformer = tokens_of(folder), Transformer.of(folder).eval()
     with torch.no_grad():
-        states = transformer(tokens.take(np.arange(len(TEXTS))))
+        every = tokens.take(np.arange(len(TEXTS)))
+        states, mask = transformer(every), torch.from_numpy(every.mask)
     assert len(states) == 3
     number = {"roberta": 0, "xlnet": 3}.get(folder.model_type, 2)
     for layers in (1, 2, 5):
-        found = cls_states(states, layers, last=folder.cls_last)
+        found = pooled_states(states, mask, layers, "cls", last=folder.cls_last)
+        means = pooled_states(states, mask, layers, "mean", last=folder.cls_last)
         assert found.shape == (len(TEXTS), min(layers, 2) * WIDTH)
         for row in range(len(TEXTS)):
             ids = tokens.ids[tokens.indptr[row] : tokens.indptr[row + 1]].tolist()
             (at,) = (place for place, token in enumerate(ids) if token == number)
-            by_hand = [state[0, at] for state in library_states(folder, ids)[1:][-layers:]]
-            torch.testing.assert_close(found[row], torch.cat(by_hand[::-1]), atol=1e-5, rtol=1e-4)
+            chosen = library_states(folder, ids)[1:][-layers:][::-1]
+            for vectors, by_hand in (
+                (found, [state[0, at] for state in chosen]),
+                (means, [state[0].mean(dim=0) for state in chosen]),
+            ):
+                torch.testing.assert_close(vectors[row], torch.cat(by_hand), atol=1e-5, rtol=1e-4)
 
 
 def test_alone_or_in_a_batch_the_states_are_the_same(folder: EncoderFolder) -> None:

@@ -63,6 +63,12 @@ def test_terms_are_products_of_the_sampled_sums(seed, fanouts):
     np.testing.assert_allclose(terms, products(operators, vectors), rtol=1e-4, atol=1e-4)
 
 
+def test_without_hops_the_embeddings_are_all_there_is():
+    graph, vectors = world(0)
+    terms = hop_terms(vectors, graph, np.arange(graph.n_nodes), (), seed=0)
+    assert np.array_equal(terms, vectors[:, None])
+
+
 @settings(max_examples=25)
 @given(seeds, st.sampled_from([0.3, 1.0]))
 def test_labels_are_hidden_from_the_row_they_belong_to_alone(seed, hidden):
@@ -175,7 +181,6 @@ def test_what_does_not_fit_is_an_error():
     wrong = [
         (lambda: hop_terms(vectors[1:], graph, node, (2,), seed=0), "vectors must be"),
         (lambda: hop_terms(vectors, graph, np.array([99]), (2,), seed=0), "no node 99"),
-        (lambda: hop_terms(vectors, graph, node, (), seed=0), "at least 1 hop"),
         (lambda: hop_terms(vectors, graph, node, (2, 0), seed=0), "at least 1 neighbour"),
         (lambda: hop_terms(vectors, graph, node, (2,), seed=0, hidden=-1), "share"),
         (lambda: hop_terms(vectors, graph, None, (2,), seed=0), "neighbours_of for new"),

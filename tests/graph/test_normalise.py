@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from longtail.errors import UsageError
-from longtail.graph.normalise import perron, symmetric
+from longtail.graph.normalise import by_rows, perron, symmetric
 from tests.graph.worlds import graph, matrix, seeds
 
 
@@ -18,6 +18,16 @@ def test_symmetric_as_in_the_dense_formula(seed: int) -> None:
         exact = np.where(dense > 0, dense / np.sqrt(np.outer(rows, columns)), 0)
     assert np.allclose(symmetric(G).toarray(), exact, atol=1e-6)
     assert symmetric(G).dtype == np.float32
+
+
+@given(seed=seeds)
+def test_by_rows_every_row_with_edges_sums_to_one(seed: int) -> None:
+    G = graph(seed)
+    dense = G.toarray().astype(float)
+    sums = dense.sum(axis=1, keepdims=True)
+    exact = np.divide(dense, sums, out=np.zeros_like(dense), where=sums > 0)
+    assert np.allclose(by_rows(G).toarray(), exact, atol=1e-6)
+    assert by_rows(G).dtype == np.float32
 
 
 def perron_dense(dense: np.ndarray, teleport: float) -> np.ndarray:

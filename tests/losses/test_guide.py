@@ -25,6 +25,13 @@ def test_the_mean_over_values_does_not_grow_with_their_number():
     assert wide.tolist() == pytest.approx([1.0, 6.25])
 
 
+def test_one_less_the_cosine_does_not_depend_on_scale():
+    assert feature_guide(TEXT, LABELS, "cosine").tolist() == pytest.approx([1 - 5**-0.5, 1.0])
+    units = [x / x.norm(dim=1, keepdim=True) for x in (TEXT, LABELS)]
+    found = feature_guide(7 * TEXT, 3 * LABELS, "cosine")
+    torch.testing.assert_close(found, feature_guide(*units))
+
+
 def test_each_side_is_drawn_to_the_other():
     text, labels = TEXT.clone().requires_grad_(), LABELS.clone().requires_grad_()
     feature_guide(text, labels).sum().backward()

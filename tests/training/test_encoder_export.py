@@ -55,7 +55,7 @@ def test_a_graph_with_other_vectors_is_refused(encoder: Path, tiny: Parts) -> No
     with threads.limit(1):
         model = Gudn(gudn_config(encoder)).fit(tiny.train)
         pooled, subwords = model.encoder_.pooled, model.encoder_.subwords
-        graph = OnnxGraph.of(pooled.encoder, pooled.layers)
+        graph = OnnxGraph.of(pooled.encoder, pooled.layers, pooled.pooling)
         for parameter in pooled.encoder.parameters():
             parameter.data += 0.3
         with pytest.raises(LongtailError, match="other vectors than torch"):

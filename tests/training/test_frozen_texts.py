@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from longtail.blocks.transformer import Transformer, cls_states
+from longtail.blocks.pooled_states import PooledStates
+from longtail.blocks.transformer import Pooling, Transformer
 from longtail.run import Run
 from longtail.text.pretrained import EncoderFolder
 from longtail.text.subwords import Subwords
@@ -46,50 +47,56 @@ def test_on_a_gpu_everything_is_trained_by_default(
     assert frozen_layers(1, encoder, TrainConfig(epochs=1, lr=0.1, device="auto"), learning=0) == 1
 
 
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
 @pytest.mark.parametrize("layers", [None, 1, 2])
-def test_the_states_are_those_of_the_encoder(encoder: Transformer, layers: int | None) -> None:
+def test_the_vectors_are_those_of_the_encoder(
+    encoder: Transformer, layers: int | None, pooling: Pooling
+) -> None:
     tokens = Subwords(encoder.folder)(TEXTS)
     words = RowTable(encoder.words, frozen=layers is not None)
     run = Run()
-    texts = FrozenTexts(encoder, tokens, words, layers, "float32", run)
+    pooled = PooledStates(encoder, 2, pooling)
+    texts = FrozenTexts(pooled, tokens, words, layers, "float32", run)
     assert texts.keeps == (layers is not None)
     for _ in range(2):
         texts.read()
     assert ("frozen layers" in run.seconds) == texts.keeps
     rows = np.array([2, 0])
     with torch.no_grad():
-        found = cls_states(texts.states(rows, CPU), 2, last=encoder.folder.cls_last)
-        whole = cls_states(encoder(tokens.take(rows)), 2, last=encoder.folder.cls_last)
+        found, whole = texts.vectors(rows, CPU), pooled(tokens.take(rows))
     torch.testing.assert_close(found, whole, atol=1e-5, rtol=1e-4)
 
 
 def test_kept_states_are_not_computed_again(encoder: Transformer, monkeypatch: pytest.MonkeyPatch) -> None:
     tokens = Subwords(encoder.folder)(TEXTS)
-    texts = FrozenTexts(encoder, tokens, RowTable(encoder.words, frozen=True), 2, "float32", Run())
+    pooled, words = PooledStates(encoder, 2, "mean"), RowTable(encoder.words, frozen=True)
+    texts = FrozenTexts(pooled, tokens, words, 2, "float32", Run())
     texts.read()
     monkeypatch.setattr(encoder, "run", None)
     texts.read()
-    assert len(texts.states(np.array([1]), CPU)) == 3
+    assert texts.vectors(np.array([1]), CPU).shape == (1, pooled.width)
 
 
 def test_without_a_cache_nothing_is_kept(encoder: Transformer) -> None:
     tokens = Subwords(encoder.folder)(TEXTS)
-    texts = FrozenTexts(encoder, tokens, RowTable(encoder.words, frozen=True), 1, "none", Run())
+    pooled, words = PooledStates(encoder, 1, "cls"), RowTable(encoder.words, frozen=True)
+    texts = FrozenTexts(pooled, tokens, words, 1, "none", Run())
     texts.read()
     assert not texts.keeps
-    states = texts.states(np.array([0]), CPU)
-    assert states[0].shape[1] > 1
+    with torch.no_grad():
+        found = texts.vectors(np.array([0]), CPU)
+        torch.testing.assert_close(found, pooled(tokens.take(np.array([0]))))
 
 
 def test_layers_whose_states_cannot_be_kept_are_computed_at_each_step(tmp_path: Path) -> None:
     albert = Transformer.of(EncoderFolder.of(write_albert(tmp_path))).eval()
     tokens, run = Subwords(albert.folder)(TEXTS), Run()
-    texts = FrozenTexts(albert, tokens, RowTable(albert.words, frozen=True), 1, "float32", run)
+    pooled, words = PooledStates(albert, 1, "mean"), RowTable(albert.words, frozen=True)
+    texts = FrozenTexts(pooled, tokens, words, 1, "float32", run)
     assert not texts.keeps
     (message,) = run.messages
     assert message.endswith("those that do not learn are computed at each step")
     texts.read()
     with torch.no_grad():
-        torch.testing.assert_close(
-            texts.states(np.array([1]), CPU)[-1], albert(tokens.take(np.array([1])))[-1]
-        )
+        row = np.array([1])
+        torch.testing.assert_close(texts.vectors(row, CPU), pooled(tokens.take(row)))

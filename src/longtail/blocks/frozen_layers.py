@@ -1,7 +1,7 @@
 """The lower layers of a transformer that does not learn them: read once, kept, and never computed again.
 
-The layers above need the states of all tokens at the border, and whoever pools needs [CLS] of each layer below it.
-Both are kept packed, without padding, in files without a name.
+The layers above need the states of all tokens at the border, and whoever pools needs one vector of each layer below
+it. Both are kept packed, without padding, in files without a name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from longtail.blocks.transformer import States, Transformer
+from longtail.blocks.transformer import Pooling, States, Transformer, pooled_state
 from longtail.errors import UsageError
 from longtail.text.subwords import Padded, TokenRows
 
@@ -32,11 +32,11 @@ class Kept:
     """What the lower layers make of a corpus.
 
     Shapes:
-        cls [n, layers up to the border, D], border [tokens of all texts, D] (None: nothing is above the border)
+        pooled [n, layers up to the border, D], border [tokens of all texts, D] (None: nothing is above the border)
     """
 
     tokens: TokenRows
-    cls: np.ndarray
+    pooled: np.ndarray
     border: np.ndarray | None
 
 
@@ -48,14 +48,17 @@ class FrozenLayers:
     """A transformer cut in two: ``layers`` layers below the border, the others above.
 
     The upper part shares its weights with the transformer, so that what learns there is learned here.
+
+    Args:
+        pooling: how the states of a layer below the border become the vector that is kept.
     """
 
-    def __init__(self, transformer: Transformer, layers: int) -> None:
+    def __init__(self, transformer: Transformer, layers: int, pooling: Pooling) -> None:
         if not 0 <= layers <= transformer.layers:
             raise UsageError(
                 f"the encoder has {transformer.layers} layers: {layers} of them cannot stay as they are"
             )
-        self.transformer, self.layers = transformer, layers
+        self.transformer, self.layers, self.pooling = transformer, layers, pooling
         self._upper = _checked_upper(transformer, layers) if layers < transformer.layers else None
 
     def keep(
@@ -67,7 +70,7 @@ class FrozenLayers:
         """Read all texts once; ``done`` is called with the number of texts after each few."""
         transformer, width = self.transformer, self.transformer.width
         last = transformer.folder.cls_last
-        cls = _file((len(tokens), self.layers, width), np.float32)
+        pooled = _file((len(tokens), self.layers, width), np.float32)
         border = None if self._upper is None else _file((len(tokens.ids), width), np.dtype(precision))
         was_training = transformer.training
         transformer.eval()
@@ -77,19 +80,21 @@ class FrozenLayers:
                 some = order[start : start + AT_ONCE]
                 padded = tokens.take(some)
                 states = transformer(padded)
+                mask = torch.from_numpy(padded.mask).to(states[-1].device)
                 for number in range(self.layers):
-                    cls[some, number] = states[number + 1][:, -1 if last else 0].cpu().numpy()
+                    of_layer = pooled_state(states[number + 1], mask, self.pooling, last=last)
+                    pooled[some, number] = of_layer.cpu().numpy()
                 if border is not None:
                     # In the order of the table's rows: each text's tokens from left to right.
                     place = np.concatenate([np.arange(tokens.indptr[i], tokens.indptr[i + 1]) for i in some])
                     border[place] = states[self.layers].cpu().numpy()[padded.mask]
                 done(len(some))
         transformer.train(was_training)
-        return Kept(tokens, cls, border)
+        return Kept(tokens, pooled, border)
 
     def __call__(self, kept: Kept, rows: np.ndarray, device: torch.device) -> States:
-        """The states of some texts; those below the border hold nothing but [CLS] [n, 1, D]."""
-        read = torch.from_numpy(np.ascontiguousarray(kept.cls[rows])).to(device)
+        """The states of some texts; those below the border hold nothing but their pooled vector [n, 1, D]."""
+        read = torch.from_numpy(np.ascontiguousarray(kept.pooled[rows])).to(device)
         below = [read[:, number : number + 1] for number in range(self.layers)]
         # What is below the first layer pools nothing: its place is held.
         first = torch.zeros((len(rows), 1, self.transformer.width), device=device)

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from longtail import threads
-from longtail.blocks.transformer import Transformer, cls_states
+from longtail.blocks.transformer import Pooling, Transformer, pooled_states
 from longtail.errors import MissingPackageError, ModelIntegrityError, UsageError
 from longtail.text.subwords import Padded
 
@@ -22,7 +22,7 @@ _EXTRA, _PURPOSE = "onnx", "an encoder in ONNX Runtime"
 
 
 class OnnxGraph:
-    """Padded tokens in, the [CLS] states of the last layers out, as ``cls_states`` joins them.
+    """Padded tokens in, one vector of the last layers out, as ``pooled_states`` joins them.
 
     Args:
         graph: the serialised graph, its weights included.
@@ -35,10 +35,11 @@ class OnnxGraph:
         self._jobs = 0
 
     @classmethod
-    def of(cls, encoder: Transformer, layers: int) -> OnnxGraph:
+    def of(cls, encoder: Transformer, layers: int, pooling: Pooling) -> OnnxGraph:
         """The graph of an encoder; its names and order are the same each time."""
         layers = min(layers, encoder.layers)
-        return cls(_exported(_Cls(encoder, layers).eval(), encoder.folder.model_type), layers * encoder.width)
+        pooled = _Pooled(encoder, layers, pooling).eval()
+        return cls(_exported(pooled, encoder.folder.model_type), layers * encoder.width)
 
     @cached_property
     def usable(self) -> bool:
@@ -77,19 +78,19 @@ class OnnxGraph:
         return self._session
 
 
-class _Cls(torch.nn.Module):
+class _Pooled(torch.nn.Module):
     """What the graph computes."""
 
-    def __init__(self, encoder: Transformer, layers: int) -> None:
+    def __init__(self, encoder: Transformer, layers: int, pooling: Pooling) -> None:
         super().__init__()
-        self.encoder, self.layers = encoder, layers
+        self.encoder, self.layers, self.pooling = encoder, layers, pooling
         self.register_buffer("words", encoder.words, persistent=False)
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         encoder = self.encoder
         embedded = torch.nn.functional.embedding(ids, self.get_buffer("words"))
         states = encoder.masked(encoder.model, embedded, mask)
-        return cls_states(states, self.layers, last=encoder.folder.cls_last)
+        return pooled_states(states, mask, self.layers, self.pooling, last=encoder.folder.cls_last)
 
 
 def _exported(module: torch.nn.Module, kind: str) -> bytes:
@@ -112,7 +113,7 @@ def _exported(module: torch.nn.Module, kind: str) -> bytes:
                 module,
                 example,
                 input_names=["ids", "mask"],
-                output_names=["cls"],
+                output_names=["pooled"],
                 dynamic_shapes={"ids": free, "mask": free},
                 dynamo=True,
                 verbose=False,

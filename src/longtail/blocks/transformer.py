@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -20,6 +20,9 @@ from longtail.text.subwords import Padded
 
 States = tuple[torch.Tensor, ...]
 """The states after the embeddings and after each layer, [n, tokens, D] each."""
+
+Pooling = Literal["cls", "mean"]
+"""The vector of a text: the state of [CLS], or the mean of the states of its tokens."""
 
 WORDS = "words"
 """The name of the table of word embeddings among the saved arrays."""
@@ -218,23 +221,37 @@ class Transformer(torch.nn.Module):
             self.model.get_submodule(module).register_buffer(last, found[name], persistent=False)
 
 
-def cls_states(states: States, layers: int, *, last: bool) -> torch.Tensor:
-    """The [CLS] states of the last ``layers`` layers (all of them if there are fewer), the last one first.
+def pooled_states(
+    states: States, mask: torch.Tensor, layers: int, pooling: Pooling, *, last: bool
+) -> torch.Tensor:
+    """One vector per text of the last ``layers`` layers (all of them if there are fewer), the last one first.
 
     Args:
+        mask: which tokens are no padding, bool [n, tokens].
         last: whether [CLS] stands behind the text.
 
     Shapes:
         states [n, tokens, D] each -> [n, layers * D]
     """
     chosen: Sequence[torch.Tensor] = states[1:][-layers:][::-1]
-    return torch.cat([state[:, -1 if last else 0] for state in chosen], dim=1)
+    return torch.cat([pooled_state(state, mask, pooling, last=last) for state in chosen], dim=1)
+
+
+def pooled_state(state: torch.Tensor, mask: torch.Tensor, pooling: Pooling, *, last: bool) -> torch.Tensor:
+    """One vector per text of one layer [n, D]; a state of one token is that vector already."""
+    if state.shape[1] == 1:
+        return state[:, 0]
+    return state[:, -1 if last else 0] if pooling == "cls" else _masked_mean(state, mask)
 
 
 def mean_states(state: torch.Tensor, tokens: Padded) -> torch.Tensor:
     """The mean of each text's tokens, padding left out [n, D]."""
-    mask = torch.from_numpy(tokens.mask).to(state.device)[:, :, None].to(state.dtype)
-    return (state * mask).sum(1) / mask.sum(1).clamp(min=1)
+    return _masked_mean(state, torch.from_numpy(tokens.mask).to(state.device))
+
+
+def _masked_mean(state: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    share = mask[:, :, None].to(state.dtype)
+    return (state * share).sum(1) / share.sum(1).clamp(min=1)
 
 
 def _rounded(weight: torch.Tensor) -> torch.Tensor:

@@ -23,8 +23,3 @@ def mean_slope(g: Callable[[np.ndarray], np.ndarray], start: np.ndarray, stop: n
     wide = 1e-5 * (1 + np.abs(start))
     low, high = np.where(near, start - wide, start), np.where(near, start + wide, stop)
     return np.asarray((g(high) - g(low)) / (high - low))
-
-
-def softsign(x: np.ndarray) -> np.ndarray:
-    """x / (1 + |x|)."""
-    return np.asarray(x / (1 + np.abs(x)))

@@ -16,7 +16,10 @@ class TermWords:
     def __init__(self, asked: Asked, features: TfidfFeatures) -> None:
         self.text = asked.text
         part, self.offset = asked.read
-        self.occurrences = Occurrences.of(features, part)
+        if features.config.title_share is None:
+            self.occurrences = Occurrences.of(features, part)
+        else:
+            self.occurrences = Occurrences.of_fields(features, asked.document.title, asked.document.text)
 
     def __call__(self, columns: np.ndarray, values: np.ndarray) -> list[Word]:
         """The words with what they add, for what columns (rising) add; the sums are the same."""

@@ -43,7 +43,7 @@ def hop_terms(
     Args:
         vectors: the initial embeddings v of the graph's nodes.
         nodes: the nodes; None (or -1 for some) with ``neighbours_of`` for documents that are not in the graph.
-        fanouts: how many neighbours hop 1, 2, .. takes.
+        fanouts: how many neighbours hop 1, 2, .. takes; none: the embeddings themselves are all there is.
         hidden: the chance of each label of the document that the row is for to be hidden from it; the
             other documents that are met show all of theirs.
         neighbours_of: first-hand neighbours in place of sampled ones, -1 where there are fewer: a hop takes
@@ -54,7 +54,8 @@ def hop_terms(
         vectors float32 [n_nodes, D], nodes int [n], neighbours_of int [n, m], own_vectors [n, D]
         -> float32 [n, 2 ** len(fanouts), D]
     """
-    check_fanouts(list(fanouts))
+    if len(fanouts):
+        check_fanouts(list(fanouts))
     if vectors.ndim != 2 or len(vectors) != graph.n_nodes:
         raise UsageError(f"vectors must be one for each of {graph.n_nodes} nodes, not {vectors.shape}")
     nodes = checked_roots(graph, nodes, neighbours_of)

@@ -8,6 +8,7 @@ from scipy.sparse import csr_array, eye_array
 
 from longtail.errors import UsageError
 from longtail.graph.cooccurrence import cooccurrence_counts
+from longtail.graph.links import with_links
 from longtail.graph.membership import heads
 from longtail.graph.normalise import perron, symmetric
 from longtail.graph.random_walk import walk_counts
@@ -25,6 +26,8 @@ def label_graph(
     restart: float = 0.8,
     keep: int = 10,
     seed: int = 0,
+    links: csr_array | None = None,
+    link_weight: float = 0.0,
 ) -> csr_array:
     """Which labels go together: counted, head labels cut out, pruned, normalised.
 
@@ -37,6 +40,8 @@ def label_graph(
         restart: the walk's probability of going back to its first label before a step.
         keep: the most edges a label has before the normalisation.
         seed: of the walks.
+        links: labels x labels that are known to go together (of a hierarchy, say); None: none.
+        link_weight: what all links of a label weigh against all that is counted for it.
 
     Shapes:
         Y [n, L] -> float32 [L, L]
@@ -50,6 +55,8 @@ def label_graph(
         counts = cooccurrence_counts(Y, heads=cut, keep=keep)
     else:
         raise UsageError(f"the kind of label graph must be walk, cooccurrence or none, not {kind!r}")
+    if links is not None and link_weight:
+        counts = with_links(counts, links, link_weight, cut)
     if normalisation == "symmetric":
         return symmetric(counts)
     if normalisation == "perron":

@@ -1,6 +1,6 @@
-"""From counts to weights: two ways of normalising a directed graph.
+"""From counts to weights: three ways of normalising a directed graph.
 
-In both, a node that has nothing but a self-loop keeps exactly 1: its row is a unit vector.
+In all, a node that has nothing but a self-loop keeps exactly 1: its row is a unit vector.
 """
 
 from __future__ import annotations
@@ -29,6 +29,15 @@ def symmetric(counts: csr_array) -> csr_array:
     scale = np.sqrt(row_sums[rows] * column_sums[graph.indices])
     values = np.divide(graph.data, scale, out=np.zeros_like(scale), where=scale > 0)
     return graph.with_data(values.astype(np.float32))
+
+
+def by_rows(graph: csr_array) -> csr_array:
+    """Rows divided by their sums: what a node receives is a mean of what its neighbours have.
+
+    Rows without edges stay empty.
+    """
+    rows = sorted_rows(graph)
+    return rows.with_data(rows.row_shares()[0].astype(np.float32))
 
 
 def perron(counts: csr_array, *, teleport: float = TELEPORT) -> csr_array:

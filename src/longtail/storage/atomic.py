@@ -69,7 +69,9 @@ def refuse_existing(target: Path, *, shown: str | Path, force: bool) -> None:
     if target.is_dir():
         raise OutputExistsError(f"cannot write {shown}: it is a folder, not a file")
     if target.exists() and not force:
-        raise OutputExistsError(f"{shown} is there already: choose another name, or replace it with --force")
+        raise OutputExistsError(
+            f"{shown} is there already: choose another name, or replace it with --force (force=True in Python)"
+        )
 
 
 @contextmanager

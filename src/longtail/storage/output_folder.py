@@ -48,7 +48,7 @@ def writing_folder(path: str | Path, *, force: bool = False, manifest: bool = Tr
                 _refuse(target, path, force)
                 _swap(temporary, target)
             except BaseException:
-                shutil.rmtree(temporary, ignore_errors=True)
+                _remove(temporary)
                 raise
 
 
@@ -67,8 +67,19 @@ def _swap(temporary: Path, target: Path) -> None:
         if aside.is_dir() and not target.exists():
             os.rename(aside, target)
         raise
-    sync_folder(target.parent)
-    shutil.rmtree(aside, ignore_errors=True)
+    try:
+        sync_folder(target.parent)
+    finally:
+        _remove(aside)
+
+
+def _remove(folder: Path) -> None:
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except BaseException:
+        # Ctrl-C in the middle: the rest goes first.
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _recover(target: Path) -> None:
@@ -93,7 +104,9 @@ def _refuse(target: Path, shown: str | Path, force: bool) -> None:
     if not any(target.iterdir()):
         return
     if not force:
-        raise OutputExistsError(f"{shown} is there already: choose another name, or replace it with --force")
+        raise OutputExistsError(
+            f"{shown} is there already: choose another name, or replace it with --force (force=True in Python)"
+        )
     foreign = _foreign_file(target)
     if foreign is not None:
         raise OutputExistsError(

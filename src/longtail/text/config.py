@@ -13,6 +13,9 @@ MAX_ORDER = 8
 
 SHORT = 250
 """Texts of this many characters on average, or fewer, are short: titles, queries, names."""
+SHORT_TITLE = 125
+"""Titles of this many characters on average, or fewer, have character n-grams beside a longer text; longer titles
+have enough words."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,6 +32,15 @@ class TextConfig:
     """The shortest and the longest n-gram of characters within a word (its ends marked by a space), as a second
     group of columns beside the words; none: no such group; auto: n-grams of 3 and 4 if texts are short, where
     they help most and cost least."""
+
+    char_fields: Literal["auto", "title", "all"] = "auto"
+    """Which fields have character n-grams where title and text have rows of their own; auto: all, unless
+    ``char_ngrams`` is auto and only titles are short."""
+
+    title_share: float | Literal["auto"] | None = None
+    """A document that has both a title and a text is this share of its title's row and the rest to 1 of its text's
+    row, so that titles do not drown in long texts; auto: the share with which the labels of similar training
+    documents agree most; none: title and text are read as one text."""
 
     stem: str | None = None
     """The Snowball stemmer for words, by its language (``english``, ``german``, ...); None: no stemming."""
@@ -61,11 +73,24 @@ class TextConfig:
     """How many pieces are learned if ``kind`` is ``wordpiece``."""
 
     def for_texts(self, texts: Sequence[str]) -> TextConfig:
-        """The same settings with what is ``auto`` decided by these texts."""
+        """The same settings with what is ``auto`` decided by these texts, one a document."""
+        alone = replace(self, title_share=None)
         if self.char_ngrams != "auto":
-            return self
+            return alone
         short = sum(map(len, texts)) <= SHORT * len(texts)
-        return replace(self, char_ngrams=(3, 4) if short else None)
+        return replace(alone, char_ngrams=(3, 4) if short else None)
+
+    def for_fields(self, titles: Sequence[str], texts: Sequence[str]) -> TextConfig:
+        """The same with what is ``auto`` about characters decided by titles and texts of the same documents."""
+        fields = "all" if self.char_fields == "auto" else self.char_fields
+        if self.char_ngrams != "auto":
+            return replace(self, char_fields=fields)
+        own = sum(map(len, titles)) <= SHORT_TITLE * sum(map(bool, titles))
+        both = sum(map(len, titles)) + sum(map(len, texts)) <= SHORT * len(titles)
+        if self.char_fields == "auto" and not both:
+            fields = "title"
+        found = (3, 4) if both or (own and fields == "title") else None
+        return replace(self, char_ngrams=found, char_fields=fields)
 
     def __post_init__(self) -> None:
         _one_of("kind", self.kind, ("word", "wordpiece"))
@@ -79,6 +104,9 @@ class TextConfig:
                 raise ConfigError(f"'{name}' must be at least 1, not {value}")
         if not 0.0 < self.max_df <= 1.0:
             raise ConfigError(f"'max_df' is a share above 0 and up to 1 of the documents, not {self.max_df}")
+        _one_of("char_fields", self.char_fields, ("auto", "title", "all"))
+        if isinstance(self.title_share, (int, float)) and not 0.0 <= self.title_share <= 1.0:
+            raise ConfigError(f"'title_share' must be from 0 to 1, auto or none, not {self.title_share}")
         if self.stem is not None:
             if self.kind != "word":
                 raise ConfigError("'stem' is for whole words: set kind = 'word' as well")

@@ -1,8 +1,9 @@
-"""Names in a text: capitalised words in a row within a sentence.
+"""Names in a text by a rule of thumb: capitalised words in a row within a sentence.
 
-No library and no language: it works in every script that has capitals, and finds nothing in others. The first
-word of a sentence is capitalised anyway and begins no name; a sentence of which two words in three are (a heading)
-tells nothing. In German every noun is a name of one word, which is a keyword at worst.
+This is no recogniser of named entities (``recogniser.py`` is one). It needs no library and no language: it works in
+every script that has capitals, and finds nothing in others. The first word of a sentence is capitalised anyway and
+begins no name; a sentence of which two words in three are (a heading) tells nothing. In German every noun is a name
+of one word, which is a keyword at worst.
 """
 
 from __future__ import annotations
@@ -42,6 +43,29 @@ def find_names(codes: np.ndarray, tokens: Tokens, sentence_words: np.ndarray) ->
     return Names(
         *_find(codes, spans.starts, spans.lengths, spans.hashes, sentence_words, capitals(), smalls())
     )
+
+
+def named(tokens: Tokens, first: np.ndarray, sizes: np.ndarray) -> Names:
+    """Names that are known by their words: ``first`` int64, ``sizes`` int32, at least one word each."""
+    return Names(first, sizes, _hashes(tokens.spans.hashes, first, sizes))
+
+
+@kernel
+def _hash(hashes: np.ndarray, first: int, size: int) -> np.uint64:
+    """A hash of the words from ``first`` on."""
+    key = _MIX
+    for i in range(first, first + size):
+        key = (key ^ hashes[i]) * _PRIME
+        key = key ^ (key >> _SHIFT)
+    return key
+
+
+@kernel
+def _hashes(hashes: np.ndarray, first: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    keys = np.empty(len(first), np.uint64)
+    for name in range(len(first)):
+        keys[name] = _hash(hashes, first[name], sizes[name])
+    return keys
 
 
 @kernel
@@ -88,13 +112,9 @@ def _find(
             ):
                 stop += 1
             size = min(stop - word, LONGEST)
-            key = _MIX
-            for i in range(word, word + size):
-                key = (key ^ hashes[i]) * _PRIME
-                key = key ^ (key >> _SHIFT)
             first[found] = word
             sizes[found] = size
-            keys[found] = key
+            keys[found] = _hash(hashes, word, size)
             found += 1
             word = stop
     return first[:found].copy(), sizes[:found].copy(), keys[:found].copy()

@@ -22,8 +22,9 @@ class FeatureStore:
     training and in prediction.
     """
 
-    def __init__(self, documents: Documents) -> None:
-        self.documents = documents
+    def __init__(self, documents: Documents, labels: csr_array | None = None) -> None:
+        """``labels`` (documents x labels) are known in training; the weights of fields are chosen by them."""
+        self.documents, self.labels = documents, labels
         self._kept: dict[Hashable, Any] = {}
 
     def memo(self, key: Hashable, compute: Callable[[], T]) -> T:
@@ -43,7 +44,11 @@ class FeatureStore:
 
         def fit() -> tuple[TfidfFeatures, csr_array]:
             features = TfidfFeatures(config)
-            rows = features.fit_transform(self.texts(fields), label_texts)
+            if config.title_share is not None and self._has_both(fields):
+                titles, texts = self.documents.titles, self.documents.texts
+                rows = features.fit_transform_fields(titles, texts, label_texts, self.labels)
+            else:
+                rows = features.fit_transform(self.texts(fields), label_texts)
             self._kept[self._key(features, fields)] = (features, rows)
             return features, rows
 
@@ -53,7 +58,17 @@ class FeatureStore:
         """The rows of the documents over a known vocabulary."""
         key = self._key(features, fields)
         # The vocabulary is kept with its rows, so that its id cannot become another one's.
-        return self.memo(key, lambda: (features, features.transform(self.texts(fields))))[1]
+        return self.memo(key, lambda: (features, self._rows(features, fields)))[1]
+
+    def _rows(self, features: TfidfFeatures, fields: Sequence[str]) -> csr_array:
+        if features.config.title_share is None:
+            return features.transform(self.texts(fields))
+        return features.transform_fields(self.documents.titles, self.documents.texts)
+
+    def _has_both(self, fields: Sequence[str]) -> bool:
+        """Whether title and text are read, and some document has both."""
+        pairs = zip(self.documents.titles, self.documents.texts, strict=True)
+        return len(fields) > 1 and any(title and text for title, text in pairs)
 
     def tokens(self, subwords: Subwords, fields: Sequence[str], *, special: bool = True) -> TokenRows:
         """The sub-word tokens of the documents for a transformer."""

@@ -1,4 +1,4 @@
-"""Keywords of texts: the strongest words by TextRank, and the names that are mentioned most.
+"""Keywords of texts: the strongest words by TextRank, and the names (named entities) that are mentioned most.
 
 Words are those of the text features. Which ones can be keywords is learned from the corpus, so that it works in any
 language: those in a large share of the documents cannot, nor can very short ones and those without a letter.
@@ -18,8 +18,10 @@ from longtail.storage.checks import named, vector
 from longtail.text.codepoints import waves
 from longtail.text.config import TextConfig
 from longtail.text.counting import Tally, count
+from longtail.text.entities import Names
 from longtail.text.lexicon import Lexicon
 from longtail.text.passages import Passages, read_passages
+from longtail.text.recogniser import Recogniser
 from longtail.text.terms import TermGroup
 from longtail.text.tokens import Spans
 from longtail.text.words import Words
@@ -27,6 +29,8 @@ from longtail.threads import run_all
 
 COMMON_AT_LEAST = 20
 """A word in fewer documents is not common, however few documents there are."""
+CAPITALS = "capitals"
+"""The recogniser that is a rule of thumb: capitalised words within a sentence."""
 SHORTEST = 3
 """Bytes of a keyword at least, as UTF-8: three Latin letters, two Greek or Arabic ones, one ideograph."""
 
@@ -41,6 +45,10 @@ class KeywordSettings(Protocol):
     @property
     def entities(self) -> int:
         """Names of a document, at most."""
+
+    @property
+    def recogniser(self) -> str:
+        """How names are found: ``CAPITALS`` or a spaCy model."""
 
     @property
     def window(self) -> int:
@@ -87,12 +95,18 @@ class KeywordFinder:
     """Knows the words and names of a corpus; numbers below ``n_words`` are words, those behind them names."""
 
     def __init__(
-        self, settings: KeywordSettings, terms: TermGroup, eligible: np.ndarray, names: Lexicon
+        self,
+        settings: KeywordSettings,
+        terms: TermGroup,
+        eligible: np.ndarray,
+        names: Lexicon,
+        recogniser: Recogniser | None = None,
     ) -> None:
         self.settings = settings
         self.terms = terms
         self.eligible = eligible
         self.names = names
+        self.recogniser = recogniser
 
     @property
     def n_words(self) -> int:
@@ -104,6 +118,7 @@ class KeywordFinder:
         """Learn words and names, and which of them can be keywords."""
         config = _text_config(settings)
         terms = TermGroup(Words(settings.stem), config)
+        recogniser = _recogniser(settings)
         tally, names = Tally(), _NameTally()
         for wave in waves(texts):
             for passages in run_all(read_passages, [texts[part] for part in wave]):
@@ -111,12 +126,12 @@ class KeywordFinder:
                 numbered = terms.number(passages.tokens, grow=True)
                 tally.add(terms.count(numbered), *terms.sizes())
                 if settings.entities:
-                    names.add(passages)
+                    names.add(passages, _names(passages, recogniser, keep=True))
         frequencies, _ = tally.joined()
         used = terms.choose(tally).columns >= 0
         common = max(settings.common_above * tally.documents, COMMON_AT_LEAST)
         eligible = _can_be_keywords(terms.tokens.spell()) & (frequencies[used] <= common)
-        return cls(settings, terms, eligible, names.chosen(settings.min_documents, common))
+        return cls(settings, terms, eligible, names.chosen(settings.min_documents, common), recogniser)
 
     def numbers(self, passages: Passages) -> np.ndarray:
         """The number of each word, -1 if it is unknown, int32."""
@@ -184,13 +199,14 @@ class KeywordFinder:
         words = Words.from_arrays(arrays, settings.stem)
         terms = TermGroup.from_arrays(arrays, words, _text_config(settings))
         eligible = vector(named(arrays, "eligible", "'eligible'"), np.bool_, "'eligible'", size=len(words))
-        return cls(settings, terms, eligible, Lexicon.from_arrays(arrays, "names"))
+        names = Lexicon.from_arrays(arrays, "names")
+        return cls(settings, terms, eligible, names, _recogniser(settings))
 
     def _mentions(self, passages: Passages, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The number of each mention of a known name, and its first word."""
-        names = passages.names
         if self.settings.entities == 0:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        names = _names(passages, self.recogniser)
         known = self.names.table.find(names.hashes).astype(np.int64)
         # A name of one word is that word.
         numbers = np.where(known >= 0, known + self.n_words, -1)
@@ -206,9 +222,9 @@ class _NameTally:
         self.names = Lexicon()
         self.documents = np.zeros(0, np.int64)
 
-    def add(self, passages: Passages) -> None:
+    def add(self, passages: Passages, names: Names) -> None:
         """Take in more documents."""
-        names, spans = passages.names, passages.tokens.spans
+        spans = passages.tokens.spans
         several = np.flatnonzero(names.sizes > 1)
         first = names.first[several]
         last = first + names.sizes[several] - 1
@@ -224,6 +240,16 @@ class _NameTally:
     def chosen(self, at_least: int, at_most: float) -> Lexicon:
         """The names that are in enough documents and not in too many."""
         return self.names.take(np.flatnonzero((self.documents >= at_least) & (self.documents <= at_most)))
+
+
+def _recogniser(settings: KeywordSettings) -> Recogniser | None:
+    """None: the rule of thumb, or no names at all."""
+    wanted = settings.entities > 0 and settings.recogniser != CAPITALS
+    return Recogniser(settings.recogniser) if wanted else None
+
+
+def _names(passages: Passages, recogniser: Recogniser | None, *, keep: bool = False) -> Names:
+    return passages.names if recogniser is None else recogniser(passages, keep=keep)
 
 
 def _text_config(settings: KeywordSettings) -> TextConfig:

@@ -7,12 +7,14 @@ lost: what all columns of a text add up to is what all words add up to.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from longtail.text.alignment import origins
 from longtail.text.char_ngrams import CharGroup
+from longtail.text.group import ColumnGroup
 from longtail.text.ngrams import FIRST_NGRAM
 from longtail.text.terms import TermGroup
 from longtail.text.tfidf import TfidfFeatures
@@ -38,23 +40,26 @@ class Occurrences:
     @classmethod
     def of(cls, features: TfidfFeatures, text: str) -> Occurrences:
         """Those of a text."""
-        config = features.config
-        tokens = tokenise([text], config)
-        spans = _spans(tokens, origins(text, lowercase=config.lowercase, nfkc=config.nfkc))
-        found, first = [], 0
-        for group in features.groups:
-            if isinstance(group, TermGroup):
-                found += _of_terms(group, tokens, first)
-            elif isinstance(group, CharGroup):
-                found.append(_of_characters(group, tokens, first))
-            first += len(group.weights.idf)
-        columns, words, parts = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
-        known = columns >= 0
-        columns, words, parts = columns[known], words[known], parts[known]
-        order = np.argsort(columns, kind="stable")
-        columns, words, parts = columns[order], words[order], parts[order]
-        _, places = np.unique(columns, return_inverse=True)
-        return cls(spans, columns, words, parts / np.bincount(places, parts)[places] if len(parts) else parts)
+        spans, *parts = _parts_of(features, text, features.groups)
+        return cls(spans, *_normalised(*parts))
+
+    @classmethod
+    def of_fields(cls, features: TfidfFeatures, title: str, text: str) -> Occurrences:
+        """Those of a title and a text, at their places in both joined by a newline.
+
+        What a column of both adds is shared by title and text as their rows weigh in it.
+        """
+        start = len(title) + 1 if title and text else len(title)
+        found, n_words = [], 0
+        for field, offset in zip(features.fields_of(title, text), (0, start), strict=True):
+            spans, columns, words, shares = _parts_of(features, field.text, field.groups)
+            columns, words, shares = _normalised(columns, words, shares)
+            weights = np.zeros(features.n_columns, np.float32)
+            weights[field.row.indices] = field.weight * field.row.data
+            found.append((spans + offset, columns, words + n_words, shares * weights[columns]))
+            n_words += len(spans)
+        spans, columns, words, shares = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        return cls(spans, *_normalised(columns, words, shares))
 
     def spread(self, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
         """What words add up to [words], for values of some of the text's columns (rising)."""
@@ -67,6 +72,34 @@ class Occurrences:
 
 _Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Columns (-1: none), words, and the part of an occurrence that is the word's."""
+
+
+def _parts_of(
+    features: TfidfFeatures, text: str, groups: Sequence[ColumnGroup]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The spans of the words of a text, and the parts of occurrences of columns of these groups."""
+    config = features.config
+    tokens = tokenise([text], config)
+    spans = _spans(tokens, origins(text, lowercase=config.lowercase, nfkc=config.nfkc))
+    found, first = [], 0
+    for group in groups:
+        if isinstance(group, TermGroup):
+            found += _of_terms(group, tokens, first)
+        elif isinstance(group, CharGroup):
+            found.append(_of_characters(group, tokens, first))
+        first += len(group.weights.idf)
+    columns, words, parts = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+    return spans, columns, words, parts
+
+
+def _normalised(columns: np.ndarray, words: np.ndarray, parts: np.ndarray) -> _Parts:
+    """Known columns, rising, whose parts add up to 1."""
+    known = (columns >= 0) & (parts > 0)
+    columns, words, parts = columns[known], words[known], parts[known]
+    order = np.argsort(columns, kind="stable")
+    columns, words, parts = columns[order], words[order], parts[order]
+    _, places = np.unique(columns, return_inverse=True)
+    return columns, words, parts / np.bincount(places, parts)[places] if len(parts) else parts
 
 
 def _spans(tokens: Tokens, origin: np.ndarray) -> np.ndarray:

@@ -35,8 +35,11 @@ def _one_row(groups: list[csr_array]) -> csr_array:
 
 
 def stacked(parts: list[csr_array], n_columns: int) -> csr_array:
-    """The rows of all parts in one matrix; the list is emptied on the way, to hold the rows only once."""
-    if len(parts) == 1:
+    """The rows of all parts in one matrix; the list is emptied on the way, to hold the rows only once.
+
+    Parts may have the first columns alone.
+    """
+    if len(parts) == 1 and parts[0].shape[1] == n_columns:
         return parts[0]
     sizes = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.indptr) for part in parts)])
     indptr = narrow(np.cumsum(sizes))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import orjson
@@ -19,12 +20,14 @@ from longtail.storage.checks import of_file
 from longtail.storage.sparse import sorted_csr
 from longtail.text.char_ngrams import CharGroup
 from longtail.text.codepoints import encode_one, waves
-from longtail.text.config import TextConfig
+from longtail.text.config import SHORT, TextConfig
 from longtail.text.counting import Counts, Tally
+from longtail.text.field_rows import summed_rows
 from longtail.text.group import ColumnGroup
 from longtail.text.single import single_arguments, single_row
 from longtail.text.stacking import beside, stacked
 from longtail.text.terms import TermGroup, TokenNumbers
+from longtail.text.title_share import chosen_share
 from longtail.text.tokenise import tokenise
 from longtail.text.tokens import Tokens
 from longtail.text.weighting import Weights
@@ -43,6 +46,15 @@ class Folder(Protocol):
         """The path of the file ``name``."""
 
 
+class FieldPart(NamedTuple):
+    """The title or the text of a document: its groups of columns, its row, and the weight of the row."""
+
+    text: str
+    groups: Sequence[ColumnGroup]
+    row: csr_array
+    weight: float
+
+
 class TfidfFeatures:
     """Learns the terms of texts and turns texts into sparse rows of their weights."""
 
@@ -52,37 +64,94 @@ class TfidfFeatures:
 
     def fit(self, texts: Sequence[str], extra_texts: Sequence[str] = ()) -> Self:
         """Learn the terms of ``texts`` and of ``extra_texts`` (the labels' own texts, say)."""
-        self._learn(_checked(texts), _checked(extra_texts), keep=False)
+        self._learn_texts(texts, extra_texts, keep=False)
         return self
 
     def fit_transform(self, texts: Sequence[str], extra_texts: Sequence[str] = ()) -> csr_array:
         """Learn the terms as ``fit`` does, and give the rows of ``texts`` as ``transform`` does."""
-        weights, kept = self._learn(_checked(texts), _checked(extra_texts), keep=True)
-
-        def weigh(counts: list[Counts]) -> csr_array:
-            rows = beside([w.rows(c) for w, c in zip(weights, counts, strict=True)], self.config.norm)
-            # The counts go chunk by chunk, as the rows take their place.
-            counts.clear()
-            return rows
-
-        return stacked(run_all(weigh, kept), self.n_columns)
+        weights, kept = self._learn_texts(texts, extra_texts, keep=True)
+        return self._weighed(weights, kept[0])
 
     def transform(self, texts: Sequence[str]) -> csr_array:
         """The rows of texts: a ``csr_array`` of float32 with sorted columns; unknown terms are left out."""
         self._check_fitted()
+        return self._transform(texts, self._groups)
+
+    def fit_transform_fields(
+        self,
+        titles: Sequence[str],
+        texts: Sequence[str],
+        extra_texts: Sequence[str] = (),
+        labels: csr_array | None = None,
+    ) -> csr_array:
+        """Learn the terms of titles and texts, and give the rows of the documents as ``transform_fields`` does.
+
+        Args:
+            labels: documents x labels, from which a ``title_share`` of auto is chosen.
+        """
+        titles, texts = _fields(titles, texts)
+        self.config = self.config.for_fields(titles, texts)
+        weights, kept = self._learn([(titles, True), (texts, self._reads_all)], extra_texts, keep=True)
+        of_titles, of_texts = (self._weighed(weights, counts) for counts in kept)
+        if self.config.title_share == "auto":
+            share = chosen_share(of_titles, of_texts, labels)
+            self.config = replace(self.config, title_share=share)
+        return self._summed(of_titles, of_texts)
+
+    def transform_fields(self, titles: Sequence[str], texts: Sequence[str]) -> csr_array:
+        """The rows of documents with these titles and texts: see ``field_rows``."""
+        self._check_fitted()
+        titles, texts = _fields(titles, texts)
+        return self._summed(self.transform(titles), self._transform(texts, self._text_groups))
+
+    def fields_of(self, title: str, text: str) -> list[FieldPart]:
+        """Of one document: what each field adds to its row."""
+        [title], [text] = _fields([title], [text])
+        share = self.config.title_share
+        assert isinstance(share, float)
+        groups = (self.groups, self._text_groups)
+        rows = [self._transform([part], some) for part, some in zip((title, text), groups, strict=True)]
+        weights = (share, 1 - share) if all(row.nnz for row in rows) else (1.0, 1.0)
+        return [FieldPart(*part) for part in zip((title, text), groups, rows, weights, strict=True)]
+
+    def _summed(self, titles: csr_array, texts: csr_array) -> csr_array:
+        share = self.config.title_share
+        assert isinstance(share, float), "fields are added where a share is set; auto is decided in learning"
+        return summed_rows(titles, texts, share, l2=self.config.norm == "l2")
+
+    @property
+    def _text_groups(self) -> list[ColumnGroup]:
+        """The groups of columns that texts have; titles have all."""
+        return self._groups if self._reads_all else self._groups[:1]
+
+    @property
+    def _reads_all(self) -> bool:
+        """Whether texts have all groups of columns that titles have."""
+        return self.config.char_fields != "title"
+
+    def _transform(self, texts: Sequence[str], groups: Sequence[ColumnGroup]) -> csr_array:
         texts = _checked(texts)
-        row = self._short(texts[0]) if len(texts) == 1 else None
+        row = self._short(texts[0], len(groups)) if len(texts) == 1 else None
         if row is not None:
             return sorted_csr(row[1], row[0], np.array([0, len(row[0])], np.int32), (1, self.n_columns))
 
         def rows_of(part: slice) -> csr_array:
             tokens = self._tokens(texts[part])
-            counts = [group.count(group.number(tokens, grow=False)) for group in self._groups]
-            return beside(
-                [g.weights.rows(c) for g, c in zip(self._groups, counts, strict=True)], self.config.norm
-            )
+            counts = [group.count(group.number(tokens, grow=False)) for group in groups]
+            return beside([g.weights.rows(c) for g, c in zip(groups, counts, strict=True)], self.config.norm)
 
         return stacked([rows for wave in waves(texts) for rows in run_all(rows_of, wave)], self.n_columns)
+
+    def _weighed(self, weights: list[Weights], kept: list[list[Counts]]) -> csr_array:
+        """The rows of counts, chunk by chunk."""
+
+        def weigh(counts: list[Counts]) -> csr_array:
+            rows = beside([w.rows(c) for w, c in zip(weights, counts, strict=False)], self.config.norm)
+            # The counts go chunk by chunk, as the rows take their place.
+            counts.clear()
+            return rows
+
+        return stacked(run_all(weigh, kept), self.n_columns)
 
     def row(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         """The columns and the weights of one text, for those who need no matrix around them."""
@@ -93,12 +162,15 @@ class TfidfFeatures:
         one = self.transform([text])
         return one.indices, one.data
 
-    def _short(self, text: str) -> tuple[np.ndarray, np.ndarray] | None:
-        """The row of a short text whose words can all be looked up; None: it takes the way of many texts."""
+    def _short(self, text: str, n_groups: int = 0) -> tuple[np.ndarray, np.ndarray] | None:
+        """The row of a short text whose words can all be looked up; None: it takes the way of many texts.
+
+        ``n_groups``: columns of the first groups alone; 0: of all.
+        """
         if len(text) > SINGLE_CHARACTERS:
             return None
         codes = encode_one(text, lowercase=self.config.lowercase, nfkc=self.config.nfkc)
-        complete, columns, data = single_row(codes, *self._single)
+        complete, columns, data = single_row(codes, *self._single[n_groups - 1])
         return (columns, data) if complete else None
 
     @property
@@ -178,24 +250,36 @@ class TfidfFeatures:
                 features._groups.append(CharGroup.from_arrays(arrays, config))
         return features
 
-    def _learn(
+    def _learn_texts(
         self, texts: Sequence[str], extra_texts: Sequence[str], *, keep: bool
-    ) -> tuple[list[Weights], list[list[Counts]]]:
-        """Learn the terms; returns the weights under the numbers used meanwhile, and the counts if to keep."""
+    ) -> tuple[list[Weights], list[list[list[Counts]]]]:
+        texts = _checked(texts)
         self.config = self.config.for_texts(texts)
-        groups = self._new_groups([*texts, *extra_texts])
+        return self._learn([(texts, True)], extra_texts, keep=keep)
+
+    def _learn(
+        self, sources: Sequence[tuple[Sequence[str], bool]], extra_texts: Sequence[str], *, keep: bool
+    ) -> tuple[list[Weights], list[list[list[Counts]]]]:
+        """Learn the terms; returns the weights under the numbers used meanwhile, and counts per source if to keep.
+
+        Args:
+            sources: texts, and whether they have all groups of columns or the first one alone.
+        """
+        extra_texts = _checked(extra_texts)
+        groups = self._new_groups([text for texts, _ in sources for text in texts] + list(extra_texts))
         tallies = [Tally() for _ in groups]
-        kept = []
-        for some, wanted in ((texts, keep), (extra_texts, False)):
-            for wave in waves(some):
-                tokens = run_all(self._tokens, [some[part] for part in wave])
+        kept: list[list[list[Counts]]] = [[] for _ in sources]
+        for number, (texts, complete) in enumerate([*sources, (extra_texts, True)]):
+            some = groups if complete else groups[:1]
+            for wave in waves(texts):
+                tokens = run_all(self._tokens, [texts[part] for part in wave])
                 # New terms get their numbers in the order of the documents, so this step is for one thread.
-                numbered = [[group.number(t, grow=True) for t in tokens] for group in groups]
-                counts = [run_all(g.count, n) for g, n in zip(groups, numbered, strict=True)]
-                for tally, group, counted in zip(tallies, groups, counts, strict=True):
+                numbered = [[group.number(t, grow=True) for t in tokens] for group in some]
+                counts = [run_all(g.count, n) for g, n in zip(some, numbered, strict=True)]
+                for tally, group, counted in zip(tallies, some, counts, strict=False):
                     tally.add_all(counted, *group.sizes())
-                if wanted:
-                    kept += [list(chunk) for chunk in zip(*counts, strict=True)]
+                if keep and number < len(sources):
+                    kept[number] += [list(chunk) for chunk in zip(*counts, strict=True)]
         weights = [group.choose(tally) for group, tally in zip(groups, tallies, strict=True)]
         self._groups = groups
         for name in ("terms", "_single", "digest"):
@@ -219,9 +303,18 @@ class TfidfFeatures:
             raise NotFittedError("the text features have not been fitted or loaded yet: call fit first")
 
     @cached_property
-    def _single(self) -> tuple[Any, ...]:
-        """The arguments of the short way for one text."""
-        return single_arguments(self._groups, self.config)
+    def _single(self) -> list[tuple[Any, ...]]:
+        """The arguments of the short way for one text: for the first group alone, and for all."""
+        return [single_arguments(self._groups[:n], self.config) for n in range(1, len(self._groups) + 1)]
+
+
+def _fields(titles: Sequence[str], texts: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Titles and texts, a short text without a title being the title."""
+    moved = [not title and len(text) <= SHORT for title, text in zip(titles, texts, strict=True)]
+    return (
+        [text if move else title for title, text, move in zip(titles, texts, moved, strict=True)],
+        ["" if move else text for text, move in zip(texts, moved, strict=True)],
+    )
 
 
 def _checked(texts: Sequence[str]) -> Sequence[str]:

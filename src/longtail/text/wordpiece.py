@@ -26,6 +26,8 @@ from longtail.threads import run_all
 _WORD_START = "▁"
 _TRAINING_WORDS = 4_000_000
 """Word counts are scaled to this total for learning: more does not change which pairs are frequent."""
+FEW = 500
+"""Words that are cut up one by one; for more, the tokenizer's own threads are worth their start."""
 
 
 class WordPieces:
@@ -122,9 +124,11 @@ class WordPieces:
         indptr = np.zeros(len(words) + 1, np.int64)
         if not words:
             return indptr, np.zeros(0, np.int32)
-        rows = [
-            found.ids for found in self._tokenizer.encode_batch_fast([_WORD_START + word for word in words])
-        ]
+        marked = [_WORD_START + word for word in words]
+        if len(marked) <= FEW:
+            rows = [self._tokenizer.encode(word).ids for word in marked]
+        else:
+            rows = [found.ids for found in self._tokenizer.encode_batch_fast(marked)]
         np.cumsum([len(row) for row in rows], out=indptr[1:])
         return indptr, np.fromiter((piece for row in rows for piece in row), np.int32, int(indptr[-1]))
 

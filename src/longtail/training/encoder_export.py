@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from longtail.blocks.onnx_graph import OnnxGraph
-from longtail.blocks.pooled_cls import PooledCls
+from longtail.blocks.pooled_states import PooledStates
 from longtail.errors import LongtailError
 from longtail.text.subwords import Padded, Subwords, TokenRows
 from longtail.training.encoder_comparison import Comparison, Speed
@@ -32,7 +32,7 @@ APART = 1e-3
 class EncoderInUse(NamedTuple):
     """An encoder of a trained model, and how its texts become tokens."""
 
-    pooled: PooledCls
+    pooled: PooledStates
     subwords: Subwords
 
 
@@ -42,19 +42,19 @@ def to_graphs(encoders: list[EncoderInUse], labels: LabelSet) -> list[Comparison
     texts = [labels.texts[i] or labels.ids[i] for i in chosen]
     found = []
     for pooled, subwords in encoders:
-        graph = OnnxGraph.of(pooled.encoder, pooled.layers)
+        graph = OnnxGraph.of(pooled.encoder, pooled.layers, pooled.pooling)
         found.append(compare(pooled, graph, subwords(texts)))
         pooled.graph = graph
     return found
 
 
-def compare(pooled: PooledCls, graph: OnnxGraph, rows: TokenRows) -> Comparison:
+def compare(pooled: PooledStates, graph: OnnxGraph, rows: TokenRows) -> Comparison:
     """Torch and the graph on the same texts; a graph that gives other numbers is refused."""
     order = np.argsort(rows.lengths, kind="stable")
     batches = [rows.take(order[start : start + AT_ONCE]) for start in range(0, len(order), AT_ONCE)]
     single = [rows.take(np.array([row])) for row in range(min(len(rows), ALONE))]
     pooled.encoder.eval()
-    by_torch = PooledCls(pooled.encoder, pooled.layers)
+    by_torch = PooledStates(pooled.encoder, pooled.layers, pooled.pooling)
     with torch.inference_mode(), torch_threads():
         apart = max(float(np.abs(by_torch(tokens).numpy() - graph(tokens)).max()) for tokens in batches)
         if not apart <= APART:

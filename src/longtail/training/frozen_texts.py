@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from longtail.blocks.frozen_layers import CannotBeCutError, FrozenLayers, Kept, Precision
+from longtail.blocks.pooled_states import PooledStates
 from longtail.blocks.transformer import States, Transformer
 from longtail.run import Run
 from longtail.text.subwords import TokenRows
@@ -30,6 +31,7 @@ class FrozenTexts:
     """The states of training texts, from what is kept of the lower layers if that is worth it.
 
     Args:
+        pooled: the encoder, and how its states become one vector.
         words: the encoder's word embeddings, which learn where no layer is frozen.
         layers: that do not learn; None: none of them, and words learn too.
         keep: how the states of these layers are kept; none: they are computed at each step.
@@ -37,24 +39,42 @@ class FrozenTexts:
 
     def __init__(
         self,
-        encoder: Transformer,
+        pooled: PooledStates,
         tokens: TokenRows,
         words: RowTable,
         layers: int | None,
         keep: Precision | Literal["none"],
         run: Run,
     ) -> None:
-        self.encoder, self.tokens, self.words, self.run = encoder, tokens, words, run
+        self.pooled, self.encoder = pooled, pooled.encoder
+        self.tokens, self.words, self.run = tokens, words, run
         self.layers, self.precision = layers, keep
         self._frozen: FrozenLayers | None = None
         self._kept: Kept | None = None
         if layers is not None:
-            encoder.freeze(layers)
+            self.encoder.freeze(layers)
             self._frozen = None if keep == "none" else self._cut(layers)
+
+    @classmethod
+    def of(
+        cls,
+        pooled: PooledStates,
+        tokens: TokenRows,
+        frozen: Frozen,
+        keep: Precision | Literal["none"],
+        train: TrainConfig,
+        run: Run,
+        *,
+        learning: int = 0,
+    ) -> FrozenTexts:
+        """By settings: with ``auto`` all but ``learning`` layers are frozen, unless there is a graphics card."""
+        layers = frozen_layers(frozen, pooled.encoder, train, learning=learning)
+        words = RowTable(pooled.encoder.words, frozen=layers is not None)
+        return cls(pooled, tokens, words, layers, keep, run)
 
     def _cut(self, layers: int) -> FrozenLayers | None:
         try:
-            return FrozenLayers(self.encoder, layers)
+            return FrozenLayers(self.encoder, layers, self.pooled.pooling)
         except CannotBeCutError as error:
             self.run.say(f"{error}: those that do not learn are computed at each step")
             return None
@@ -71,8 +91,17 @@ class FrozenTexts:
         with self.run.phase("frozen layers", total=len(self.tokens)) as phase:
             self._kept = self._frozen.keep(self.tokens, self.precision, phase.advance)
 
-    def states(self, rows: np.ndarray, device: torch.device) -> States:
-        """Of some texts; those of kept layers hold nothing but [CLS]."""
+    def last_layer(self) -> np.ndarray | None:
+        """The vectors of all texts by the last layer, read now [n, D]; None: it learns, or nothing is kept."""
+        self.read()
+        return None if self._kept is None or self._kept.border is not None else self._kept.pooled[:, -1]
+
+    def vectors(self, rows: np.ndarray, device: torch.device) -> torch.Tensor:
+        """Of some texts [n, layers * D]."""
+        return self.pooled.of_states(self._states(rows, device), self.tokens.take(rows))
+
+    def _states(self, rows: np.ndarray, device: torch.device) -> States:
+        """Those of kept layers hold nothing but their pooled vector."""
         if self._frozen is not None and self._kept is not None:
             return self._frozen(self._kept, rows, device)
         states: States = self.encoder(self.tokens.take(rows), self.words.take)

@@ -59,7 +59,7 @@ class TrainingMatrices:
                 if given is not None and given.shape[1] == X.shape[1]:
                     Z = unit_rows(given.astype(np.float32))
             else:
-                store = store or FeatureStore(train.documents)
+                store = store or FeatureStore(train.documents, train.Y)
                 label_texts = [text or "" for text in train.labels.texts]
                 features, X = store.fit_tfidf(text, fields, [text for text in label_texts if text])
                 Z = store.memo(("label texts", id(features)), lambda: features.transform(label_texts))
@@ -83,7 +83,7 @@ def positives(train: Dataset) -> csr_array:
 def document_rows(features: TfidfFeatures | None, documents: Documents, fields: tuple[str, ...]) -> csr_array:
     """The rows of further documents, made as those of training were."""
     if features is not None:
-        return features.transform(documents.joined(fields))
+        return FeatureStore(documents).tfidf(features, fields)
     return unit_rows(cast(csr_array, documents.features).astype(np.float32))
 
 

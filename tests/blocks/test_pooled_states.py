@@ -1,4 +1,4 @@
-"""[CLS] states with and without a graph, and the graph there and back."""
+"""Pooled states with and without a graph, and the graph there and back."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from longtail.blocks.onnx_graph import OnnxGraph
-from longtail.blocks.pooled_cls import GRAPH, PooledCls
-from longtail.blocks.transformer import Transformer, cls_states
+from longtail.blocks.pooled_states import GRAPH, PooledStates
+from longtail.blocks.transformer import Pooling, Transformer, pooled_states
 from longtail.storage import VerifiedFolder, open_folder
 from longtail.storage.manifest import write_manifest
 from longtail.text.pretrained import EncoderFolder
@@ -31,7 +31,7 @@ def some(encoder: Transformer) -> Padded:
     return Subwords(encoder.folder)(["red apples", "tree"]).take(np.arange(2))
 
 
-def saved(pooled: PooledCls, place: Path) -> VerifiedFolder:
+def saved(pooled: PooledStates, place: Path) -> VerifiedFolder:
     place.mkdir()
     (place / "other.txt").write_text("there is something in every folder")
     pooled.save_graph(place)
@@ -39,33 +39,37 @@ def saved(pooled: PooledCls, place: Path) -> VerifiedFolder:
     return open_folder(place)
 
 
-def test_torch_by_itself(encoder: Transformer, tmp_path: Path) -> None:
-    pooled = PooledCls(encoder, 5)
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+def test_torch_by_itself(encoder: Transformer, tmp_path: Path, pooling: Pooling) -> None:
+    pooled = PooledStates(encoder, 5, pooling)
     assert pooled.width == 2 * WIDTH
     with torch.no_grad():
-        assert torch.equal(pooled(some(encoder)), cls_states(encoder(some(encoder)), 2, last=False))
+        mask = torch.from_numpy(some(encoder).mask)
+        expected = pooled_states(encoder(some(encoder)), mask, 2, pooling, last=False)
+        assert torch.equal(pooled(some(encoder)), expected)
     folder = saved(pooled, tmp_path / "m")
     assert GRAPH not in folder
-    again = PooledCls(encoder, 5)
+    again = PooledStates(encoder, 5, pooling)
     again.load_graph(folder)
     assert again.graph is None
 
 
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
 def test_the_graph_is_kept_and_used_where_it_can_be(
-    encoder: Transformer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    encoder: Transformer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pooling: Pooling
 ) -> None:
-    pooled = PooledCls(encoder, 1)
-    pooled.graph = OnnxGraph.of(encoder, 1)
-    again = PooledCls(encoder, 1)
+    pooled = PooledStates(encoder, 1, pooling)
+    pooled.graph = OnnxGraph.of(encoder, 1, pooling)
+    again = PooledStates(encoder, 1, pooling)
     again.load_graph(saved(pooled, tmp_path / "one"))
     assert again.graph is not None
     with torch.no_grad():
-        plain = PooledCls(encoder, 1)(some(encoder))
+        plain = PooledStates(encoder, 1, pooling)(some(encoder))
         assert torch.equal(again(some(encoder)), pooled(some(encoder)))
         np.testing.assert_allclose(again(some(encoder)), plain, atol=1e-5)
 
         monkeypatch.setitem(sys.modules, "onnxruntime", None)
-        without = PooledCls(encoder, 1)
+        without = PooledStates(encoder, 1, pooling)
         without.load_graph(open_folder(tmp_path / "one"))
         assert torch.equal(without(some(encoder)), plain)
         saved(without, tmp_path / "two")
