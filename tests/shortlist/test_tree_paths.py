@@ -6,6 +6,8 @@ import pytest
 from longtail.shortlist.tree_paths import log_link, path_scores
 from longtail.shortlist.tree_search import TreeSearch
 from longtail.systems import create
+from longtail.text.feature_store import FeatureStore
+from longtail.types import FIELDS
 from tests.planted import planted
 
 
@@ -13,7 +15,7 @@ from tests.planted import planted
 def tree_and_rows() -> tuple[TreeSearch, object]:
     data = planted(200, 30)
     system = create("linear", {"tree": {"leaf_size": 4, "arity": 3, "trees": 1}}).fit(data)
-    return system.predictor_.trees[0], system.features_.transform(data.documents.joined()[:20])
+    return system.predictor_.trees[0], FeatureStore(data.documents[:20]).tfidf(system.features_, FIELDS)
 
 
 @pytest.mark.parametrize("link", ["cubed_hinge", "squared_hinge", "logistic"])

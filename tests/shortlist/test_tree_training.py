@@ -43,6 +43,22 @@ def test_a_leafs_classifiers_learn_from_the_documents_of_its_labels() -> None:
     assert (weights.values == alone.weights.data.astype(np.float16)).all()
 
 
+def test_further_documents_are_negatives_of_the_nodes_above_the_labels() -> None:
+    X, Y = data()
+    tree = build_label_tree(label_centroids(X, Y), leaf_size=20, arity=4)
+    everyone = csr_array(np.ones((150, 1), np.float32))
+    weights = train_tree(tree, X, Y, SolverConfig(), also=everyone)
+    assert (np.diff(Y.indptr) == 0).any()
+    alone = train_classifiers(
+        csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int64)), shape=X.shape),
+        np.arange(150),
+        csr_array(Y[:, tree.label_order]),
+        SolverConfig(),
+        0,
+    )
+    assert (weights.bias == alone.bias).all()
+
+
 def test_same_bits_with_one_and_two_threads() -> None:
     X, Y = data()
     with threads.limit(1):

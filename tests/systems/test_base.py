@@ -23,6 +23,15 @@ def fitted() -> Noting:
     return Noting().fit(TRAIN)
 
 
+def test_data_of_another_kind_are_refused() -> None:
+    wrong: Any
+    for wrong in (False, ["a"], (["a"], [["x"]])):
+        with pytest.raises(UsageError, match="valid must be a Dataset, not a"):
+            Noting().fit(TRAIN, valid=wrong)
+        with pytest.raises(UsageError, match=r"train must be a Dataset, not a .*longtail.fit"):
+            Noting().fit(wrong)
+
+
 def test_settings_come_by_name_or_ready_made():
     assert Noting(depth=3, seed=2).config == Noting.Config(depth=3, seed=2)
     ready = Noting.Config(depth=5)

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from longtail.errors import UsageError
 from longtail.systems import batches as module
-from longtail.systems.batches import batches, check_k, widest
+from longtail.systems.batches import WIDEST, batches, check_k, checked_k, widest
 from tests.systems.noting import TRAIN, Noting
 
 
@@ -32,3 +32,11 @@ def test_the_most_pairs_of_a_document() -> None:
     assert widest(None) == 0
     assert widest(csr_array((0, 3))) == 0
     assert widest(csr_array(np.array([[1, 1, 0], [0, 0, 1]]))) == 2
+
+
+def test_more_labels_than_there_are_take_no_memory() -> None:
+    assert checked_k(5, 3) == 5
+    assert checked_k(10**12, 3) == WIDEST
+    assert checked_k(10**12, 10**6) == 10**6
+    with pytest.raises(UsageError):
+        checked_k(0, 3)

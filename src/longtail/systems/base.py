@@ -18,7 +18,7 @@ from longtail.data import hold_out as holding
 from longtail.errors import NotFittedError, UnsupportedError, UsageError
 from longtail.run import Run
 from longtail.systems import calibrating, model_folder, pickling, shown, training_data, updates
-from longtail.systems.batches import Answers, batches, check_k, checked_scores, widest
+from longtail.systems.batches import Answers, batches, check_k, checked_k, checked_scores, widest
 from longtail.systems.declarations import Capabilities as Capabilities
 from longtail.systems.declarations import SystemConfig as SystemConfig
 from longtail.systems.declarations import TrainingFacts as TrainingFacts
@@ -78,12 +78,13 @@ class System(Explaining, LabelFacts, ABC):
         from longtail.text.feature_store import FeatureStore
 
         run = run or Run()
+        training_data.check_types(train, valid)
         self._check_training_data(train)
         rest = train
         if valid is None and self._holds_out(hold_out) and len(train) >= holding.ENOUGH_TO_HOLD_OUT:
             rest, valid = holding.hold_out(train, self.config.seed)
             run.say(f"no validation data: {len(valid):,} training documents are held out")
-        self._train(rest, valid, run, FeatureStore(rest.documents))
+        self._train(rest, valid, run, FeatureStore(rest.documents, rest.Y))
         self.label_counts_ = train.label_counts.astype(np.int64)
         self.facts_ = TrainingFacts(len(train), train.fingerprint())
         self._validate(valid, run, held_out=rest is not train)
@@ -195,7 +196,7 @@ class System(Explaining, LabelFacts, ABC):
         """
         choice = LabelChoice(threshold, precision, max_f1, precision_by)
         self._check_fitted()
-        check_k(k)
+        k = checked_k(k, len(self.labels_))
         choice.check(self)
         parts = [
             choice.of(answers.best, k, self)

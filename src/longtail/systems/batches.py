@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from longtail.systems.base import System
 
+WIDEST = 1000
 BATCH_SIZE = 4096
 """Documents that are tagged in one go: bounds memory, large enough to keep every core busy."""
 
@@ -51,6 +52,12 @@ def check_k(k: object) -> None:
     """Refuse what is not a number of labels."""
     if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
         raise UsageError(f"k must be a whole number of at least 1, not {k!r}")
+
+
+def checked_k(k: int, n_labels: int) -> int:
+    """How many columns an answer has: beyond ``WIDEST`` no more than labels, the others would be empty."""
+    check_k(k)
+    return min(int(k), max(n_labels, WIDEST))
 
 
 def checked_scores(answer: TopK, system: System) -> TopK:

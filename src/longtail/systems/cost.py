@@ -11,7 +11,10 @@ wordnet, titles          81,508  102,304         3.1      3    60 s   260 s     
 eurlex-4.3k              45,000    4,271           5    500   200 s   600 s          2300 s
 ====================  =========  =======  ==========  =====  ======  ======  ======  ======  =====  =======
 
-xgrank was measured with three epochs and is estimated for the eight that are the default.
+xgrank was measured with three epochs of batches of 64 and without label texts. The estimate is for five epochs of
+batches of 128, which take 0.6 times as long (23 and 14 s on debian on another machine), and for the label texts
+that its encoder reads besides the documents. galaxc has the epochs of a
+member; alone it takes about twice as long, by the cost of an epoch (not measured as a whole).
 
 The cost of linear and eclare is proportional to the pairs of a document and a label, and grows with the length of
 the texts. The cost of systems with a transformer is proportional to the tokens that it reads. galaxc is measured
@@ -25,8 +28,10 @@ divided by the relative speed (``speed``).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
+
+import numpy as np
 
 from longtail.types import Dataset
 
@@ -61,20 +66,22 @@ class DataSize:
         labels: labels, with and without training documents.
         pairs: pairs of a document and one of its labels.
         words: words per document on average; 0 for a feature matrix.
+        label_texts: texts of labels that are not the text of a document of the same id.
     """
 
     documents: int
     labels: int
     pairs: int
     words: float
+    label_texts: int = 0
 
     @classmethod
     def of(cls, train: Dataset, fields: Sequence[str]) -> Self:
-        """The size of a training set; words are counted in evenly spread documents."""
+        """The size of a training set; words and label texts are counted in evenly spread ones."""
         step = max(1, len(train) // SAMPLE)
         texts = train.documents[::step].joined(fields) if len(train) else []
         words = sum(len(text.split()) for text in texts) / max(len(texts), 1)
-        return cls(len(train), len(train.labels), train.Y.nnz, words)
+        return cls(len(train), len(train.labels), train.Y.nnz, words, _label_texts(train, fields))
 
     @property
     def labels_per_document(self) -> float:
@@ -90,6 +97,16 @@ class DataSize:
     def tokens(self) -> float:
         """Tokens per document that a transformer reads, special ones included: about 1.8 per word."""
         return min(2 + 1.8 * self.words, ENCODER_TOKENS)
+
+
+def _label_texts(train: Dataset, fields: Sequence[str]) -> int:
+    labels = range(0, len(train.labels), max(1, len(train.labels) // SAMPLE))
+    texts = {train.labels.ids[i]: train.labels.texts[i] for i in labels}
+    same = [row for row, name in enumerate(train.documents.ids) if name in texts]
+    joined = train.documents.take(np.array(same, np.int64)).joined(fields)
+    read = {train.documents.ids[row]: text for row, text in zip(same, joined, strict=True)}
+    own = sum(bool(text) and read.get(name) != text for name, text in texts.items())
+    return round(own / max(len(labels), 1) * len(train.labels))
 
 
 def _linear(size: DataSize) -> float:
@@ -113,14 +130,14 @@ def _galaxc(size: DataSize) -> float:
     return 3000 + _eclare(size)
 
 
-def _xgrank(size: DataSize, epochs: int = 8) -> float:
+def _xgrank(size: DataSize, epochs: int = 5) -> float:
     # The encoder reads a text once; the label vectors are trained in every epoch.
-    epoch = size.documents * (0.5 + 0.27 * size.labels_per_document)
+    epoch = size.documents * (0.3 + 0.16 * size.labels_per_document)
     return 20000 + _xgrank_encoder(size) + epochs * epoch
 
 
 def _xgrank_encoder(size: DataSize) -> float:
-    return size.documents * 0.34 * size.tokens
+    return 0.34 * (size.documents * size.tokens + size.label_texts * LABEL_TOKENS)
 
 
 def _gudn(size: DataSize) -> float:
@@ -148,8 +165,15 @@ MILLISECONDS: Mapping[str, Callable[[DataSize], float]] = {
 """Processor milliseconds on one core by system."""
 
 QUICK_EPOCHS = 3
-QUICK_SETTINGS: Mapping[str, Mapping[str, Any]] = {"xgrank": {"train": {"epochs": QUICK_EPOCHS}}}
-"""Settings of members where time is limited: most of the accuracy in less time."""
+QUICK_SETTINGS: Mapping[str, Mapping[str, Any]] = {
+    "xgrank": {
+        "encoder": {"pooling": "cls", "layers": 5, "standardise": False},
+        "labels": {"encoded": False},
+        "train": {"epochs": QUICK_EPOCHS},
+    }
+}
+"""Settings of members where time is limited: most of the accuracy in less time. Where xgrank does not read label
+texts, the [CLS] states of five layers keep more of the rare labels than the mean over tokens."""
 
 ENCODER: Mapping[str, Callable[[DataSize], float]] = {"xgrank": _xgrank_encoder, "gudn": _gudn, "dual": _dual}
 """The part of the milliseconds that a transformer takes."""
@@ -163,7 +187,11 @@ def training_seconds(
     system: str, size: DataSize, *, cores: int = MEASURED_CORES, speed: float = 1.0, quick: bool = False
 ) -> float:
     """Estimated seconds of training on cores of this relative speed, with default or with quick settings."""
-    whole = _xgrank(size, QUICK_EPOCHS) if quick and system == "xgrank" else MILLISECONDS[system](size)
+    if quick and system == "xgrank":
+        size = replace(size, label_texts=0)
+        whole = _xgrank(size, QUICK_EPOCHS)
+    else:
+        whole = MILLISECONDS[system](size)
     encoder = ENCODER[system](size) if system in ENCODER else 0.0
     milliseconds = encoder / float(speed**ENCODER_EXPONENT) + (whole - encoder) / speed
     return milliseconds / 1e3 / min(max(cores, 1), MEASURED_CORES)

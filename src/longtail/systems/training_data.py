@@ -13,6 +13,16 @@ if TYPE_CHECKING:
     from longtail.systems.base import System
 
 
+def check_types(train: Dataset, valid: Dataset | None) -> None:
+    """Refuse what is no data set: lists of texts, say."""
+    for name, data in (("train", train), ("valid", valid)):
+        if not isinstance(data, Dataset) and (data is not None or name == "train"):
+            raise UsageError(
+                f"{name} must be a Dataset, not a {type(data).__name__}: make one with "
+                "Dataset.from_texts(texts, tags), or call longtail.fit(texts, tags)"
+            )
+
+
 def check(system: System, train: Dataset) -> None:
     """Refuse what has no documents, labels or texts to learn from, or values that are no numbers."""
     documents = train.documents

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from longtail.systems.eclare import train
+from longtail.systems.eclare import context, train
 from longtail.systems.eclare.model import Classify
 from longtail.systems.eclare.predict import Weights
 from tests.planted import Parts
@@ -20,7 +20,7 @@ class DryRun:
         self.tasks: dict[str, Classify] = {}
         self.config = config_of(**other)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(train, "run_stage", self.record)
+            patch.setattr(context, "run_stage", self.record)
             self.weights: Weights = train.train_model(context_of(data, **other))
 
     def record(self, task: Classify, config: object, *, stage: str, **_: object) -> None:

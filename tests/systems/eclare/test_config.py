@@ -38,6 +38,9 @@ from longtail.systems.eclare.system import Eclare
         ({"width": 0}, "'width' must be at least 1"),
         ({"dropout": 1.0}, "'dropout' must be from 0 to below 1"),
         ({"tail_weight": -0.1}, "'tail_weight' must be at least 0"),
+        ({"token_scale": 0.0}, "'token_scale' must be above 0"),
+        ({"label_document_tokens": 0.0}, "'label_document_tokens' must be above 0"),
+        ({"label_document_tokens": 1.5}, "'label_document_tokens' must be from 0 to 1"),
     ],
 )
 def test_nonsense_is_refused(settings: dict[str, Any], message: str) -> None:

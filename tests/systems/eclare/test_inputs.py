@@ -80,7 +80,7 @@ def test_documents_and_label_texts_share_unit_rows_of_one_vocabulary(tiny: Parts
 
 def test_features_are_shared_through_the_store(tiny: Parts) -> None:
     """Two systems with equal text settings use one vocabulary and one matrix."""
-    store = FeatureStore(tiny.train.documents)
+    store = FeatureStore(tiny.train.documents, tiny.train.Y)
     one, two = (Inputs.of(tiny.train, config_of(seed=seed), Run(), store) for seed in (0, 1))
     assert one.features is two.features
     assert one.X is two.X

@@ -97,11 +97,11 @@ def test_it_is_the_formula() -> None:
     factor = COUNTS / (COUNTS + network.config.shrinkage)
     parts.append(refinement.weight.numpy().astype(np.float64) * factor[:, None])
     queries = np.concatenate([1 / (1 + np.exp(-np.maximum(z, 0) @ T.T)) for z in parts], axis=1)
-    raised = np.exp(queries @ A.T)
+    raised = np.exp((queries - attention.mean.numpy()) @ A.T + attention.bias.detach().numpy())
     shares = raised / raised.sum(axis=1, keepdims=True)
     lengths = np.stack([np.linalg.norm(part, axis=1) for part in parts], axis=1)
     np.testing.assert_allclose(alpha, shares * lengths, atol=1e-5)
-    expected = sum(shares[:, [i]] * part for i, part in enumerate(parts))
+    expected = 3 * sum(shares[:, [i]] * part for i, part in enumerate(parts))
     np.testing.assert_allclose(classifiers, expected, atol=1e-5)
 
 

@@ -18,7 +18,8 @@ from longtail.run import Run
 from longtail.storage import read_arrays, write_arrays
 from longtail.storage.manifest import write_manifest
 from longtail.systems.eclare.system import Eclare
-from longtail.types import Dataset
+from longtail.text.feature_store import FeatureStore
+from longtail.types import FIELDS, Dataset
 from tests.planted import Parts
 from tests.storage.processes import run as run_alone
 from tests.systems.eclare.worlds import (
@@ -61,7 +62,7 @@ def test_candidates_have_named_features(clustered: Eclare, tiny: Parts) -> None:
 def test_the_scores_of_several_models_are_averaged(tiny: Parts, tmp_path: Path) -> None:
     model = Eclare(**settings(models=3, score="product", epochs=1)).fit(tiny.train)
     assert len(model.models_) == 3
-    X = model.features_.transform(tiny.test.documents.joined())
+    X = FeatureStore(tiny.test.documents).tfidf(model.features_, FIELDS)
     names = model.labels_.ids
     single = [by_label(each(X).scored().top_k(len(names)), names) for each in model.models_]
     answer = by_label(model.predict(tiny.test, k=len(names)), names)
@@ -223,7 +224,8 @@ def test_cold_labels_are_found_by_their_text_and_have_a_bin_of_their_own(exact_b
     """Labels without training documents are ranked by LTE and GALE: their words are those of other labels."""
     cold = ("blue fig", "white pear", "red lemon", "pink melon")
     train, test = composed_set(cold=cold)
-    model = Eclare(**settings(epochs=8, shortlist={"exact_below": exact_below})).fit(train)
+    changes: dict[str, Any] = {"shortlist": {"exact_below": exact_below}, "label_documents": "all"}
+    model = Eclare(**settings(epochs=8, **changes)).fit(train)
     assert (model.label_counts_ == 0).sum() == len(cold)
     answer = model.predict(list(cold), k=5)
     names = [[model.labels_.ids[label] for label in row] for row in answer.indices]
@@ -233,3 +235,13 @@ def test_cold_labels_are_found_by_their_text_and_have_a_bin_of_their_own(exact_b
     (row,) = [row for row in report.bins if row["name"] == "0"]
     assert row["assignments"] == test.Y.sum() == 12 * len(cold)
     assert row["hits"] >= 0.8 * row["assignments"]
+
+
+def test_models_of_earlier_versions_have_game_on_the_graph_as_it_is(
+    clustered: Eclare, tmp_path: Path
+) -> None:
+    assert clustered.config.game.by_rows
+    clustered.save(tmp_path / "new")
+    assert Eclare.load(tmp_path / "new").config.game.by_rows
+    earlier = Eclare.load(Path(__file__).parents[2] / "golden" / "eclare-format-2")
+    assert not earlier.config.game.by_rows

@@ -16,6 +16,7 @@ from longtail.cluster.meta_labels import MetaLabels, cluster_graph
 from longtail.losses.bce import bce
 from longtail.losses.grank import grank
 from longtail.losses.softmax import softmax
+from longtail.systems.eclare import context as context_module
 from longtail.systems.eclare import train
 from longtail.systems.eclare.model import Classify
 from longtail.systems.eclare.predict import Predictor
@@ -135,7 +136,7 @@ def test_the_module_of_the_same_targets_starts_from_module_one(tiny: Parts, on: 
     embedded = train.embed(context)
     tasks: dict[str, Classify] = {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(train, "run_stage", lambda task, *_, stage, **__: tasks.update({stage: task}))
+        patch.setattr(context_module, "run_stage", lambda task, *_, stage, **__: tasks.update({stage: task}))
         train.train_shortlister(context, embedded)
         train.train_ranker(context, embedded, None)
     scale = float(embedded.network.document.scale.detach())
@@ -327,3 +328,48 @@ def test_a_width_and_a_dropout_reach_the_network(tiny: Parts) -> None:
             0.4, abs=0.02
         )
     assert replace(context_of(tiny), config=replace(context_of(tiny).config, width=None)).width == 300
+
+
+# --- label texts as training documents ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("where", "embed", "rank"), [("none", False, False), ("embed", True, False), ("all", True, True)]
+)
+def test_label_texts_are_documents_of_the_modules_that_are_asked_for(
+    tiny: Parts, where: str, embed: bool, rank: bool
+) -> None:
+    run = DryRun(tiny, label_documents=where)
+    documents, labels = len(tiny.train), len(tiny.train.labels)
+    for stage, there in (("embed", embed), ("shortlist", False), ("rank", rank)):
+        assert run[stage].n_documents == documents + labels * there
+    for stage in ("embed", "rank"):
+        # What a label's refinement vector counts depends on documents alone.
+        np.testing.assert_array_equal(
+            run[stage].targets.counts, np.bincount(tiny.train.Y.indices, minlength=labels)
+        )
+
+
+def test_a_label_text_has_its_label_alone_and_a_part_of_its_tokens(tiny: Parts) -> None:
+    task = DryRun(tiny, label_documents="embed", label_document_tokens=0.5)["embed"]
+    n, labels = len(tiny.train), len(tiny.train.labels)
+    rows = np.array([0, 5, n, n + 7, n + labels - 1])
+    batch = Batch(rows, seed=3, epoch=0, step=0)
+    sampled = task.sampler.sample(batch)
+    for place, label in ((2, 0), (3, 7), (4, labels - 1)):
+        assert sampled.columns[sampled.positive[place]].tolist() == [label]
+    whole, drawn = task.X[rows], task._documents(batch)
+    assert (drawn[:2] != whole[:2]).nnz == 0
+    everyone = Batch(np.arange(n, n + labels), seed=4, epoch=0, step=0)
+    texts = task._documents(everyone)
+    assert 0.3 < texts.nnz / task.X[n:].nnz < 0.7
+    assert set(zip(*texts.nonzero(), strict=True)) <= set(zip(*task.X[n:].nonzero(), strict=True))
+    lengths = np.sqrt(np.asarray(texts.multiply(texts).sum(axis=1))).ravel()
+    np.testing.assert_allclose(lengths[np.diff(texts.indptr) > 0], 1, rtol=1e-5)
+    # Another step draws others.
+    assert (task._documents(replace(everyone, seed=5)) != texts).nnz
+
+
+def test_token_embeddings_start_scaled(tiny: Parts) -> None:
+    one, two = (context_of(tiny, token_scale=scale).new_tokens().weight for scale in (1.0, 2.0))
+    torch.testing.assert_close(two, 2 * one)

@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from longtail.cluster.meta_labels import cluster_graph
 from longtail.systems.eclare import train
+from longtail.systems.eclare.context import TrainingContext
 from longtail.systems.eclare.predict import Clusters
 from longtail.training.task import Batch
 from tests.planted import Parts
@@ -15,7 +16,7 @@ from tests.systems.eclare.dry_run import DryRun
 from tests.systems.eclare.worlds import context_of
 
 
-def random_clusters(context: train.TrainingContext) -> Clusters:
+def random_clusters(context: TrainingContext) -> Clusters:
     rng = np.random.default_rng(0)
     cluster_of = np.arange(40) % 8
     return Clusters(

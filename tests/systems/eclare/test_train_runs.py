@@ -62,7 +62,8 @@ def test_with_validation_data_the_best_epoch_is_kept(tiny: Parts) -> None:
 
     # A rate at which epochs go up and down.
     wild: dict[str, Any] = {
-        "stages": {"rank": {"epochs": 8, "lr": 2.0, "schedule": "constant", "watch": "P@1"}}
+        "label_documents": "none",
+        "stages": {"rank": {"epochs": 8, "lr": 2.0, "schedule": "constant", "watch": "P@1"}},
     }
     context = replace(context_of(tiny, **wild), run=Listener())
     validation = context.validation

@@ -10,12 +10,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from longtail import config as configuration
+from longtail.graph.normalise import by_rows
 from longtail.run import Run
 from longtail.systems.eclare.config import EclareConfig
+from longtail.systems.eclare.context import TrainingContext
 from longtail.systems.eclare.inputs import Inputs
 from longtail.systems.eclare.predict import Encoded, Predictor, Weights
 from longtail.systems.eclare.system import Eclare
-from longtail.systems.eclare.train import TrainingContext
 from longtail.text.feature_store import FeatureStore
 from longtail.training.validation import ValidationSet
 from longtail.types import Dataset, Documents, DocumentsLike, TopK
@@ -141,7 +142,7 @@ def dense_clusters(weights: Weights, X: csr_array, beam: int, mix: float) -> np.
     documents = dense_embedding(X, tokens, weights.cluster_residual)
     p = best(dense_sigmoid(documents @ weights.cluster_classifiers.T + weights.cluster_bias), beam)
     if mix:
-        p = best((1 - mix) * p + mix * p @ weights.clusters.graph.toarray().T, beam)
+        p = best((1 - mix) * p + mix * p @ by_rows(weights.clusters.graph).toarray().T, beam)
     return np.asarray(p[:, cluster_of])
 
 
@@ -152,7 +153,7 @@ def dense_product(
     p = dense_clusters(weights, X, beam, mix_clusters)
     r = dense_sigmoid(dense_logits(weights, X)) * (p > 0)
     if mix_labels:
-        r = (1 - mix_labels) * r + mix_labels * r @ weights.graph.toarray().T
+        r = (1 - mix_labels) * r + mix_labels * r @ by_rows(weights.graph).toarray().T
     return np.asarray(r * p)
 
 

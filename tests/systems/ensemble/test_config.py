@@ -53,7 +53,7 @@ def test_a_wrong_setting_is_refused(wrong: dict[str, Any], says: str) -> None:
     [
         ({"balance": -0.1}, "'balance' must be from 0 to 1"),
         ({"balance": 1.1}, "'balance' must be from 0 to 1"),
-        ({"hidden": -1}, "'hidden' must be at least 0"),
+        ({"trees": -1}, "'trees' must be at least 0"),
         ({"documents": 0}, "'documents' must be at least 1"),
     ],
 )

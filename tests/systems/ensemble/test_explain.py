@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from longtail.systems import create
-from longtail.systems.ensemble.explain import reranker_logits, reranker_shares
-from longtail.systems.ensemble.reranker import N_GROUPS, Reranker
+from longtail.systems.ensemble.explain import logits, member_shares
+from longtail.systems.ensemble.reranker import DEPTH, LEAVES, N_GROUPS, Reranker
 from tests.planted import parts_of, planted
 
 PARTS = parts_of(planted(400, 30))
 
 
-def random_reranker(seed: int, features: int = 6, units: int = 4) -> Reranker:
+def random_reranker(seed: int, features: int = 6, trees: int = 4) -> Reranker:
     random = np.random.default_rng(seed)
 
     def normal(*shape: int) -> np.ndarray:
@@ -20,22 +20,38 @@ def random_reranker(seed: int, features: int = 6, units: int = 4) -> Reranker:
     return Reranker(
         normal(N_GROUPS, features),
         normal(N_GROUPS),
-        normal(features, units),
-        normal(N_GROUPS, units),
-        normal(units),
+        random.integers(0, features + 1, (trees, DEPTH), np.int32),
+        normal(trees, DEPTH),
+        normal(trees, LEAVES),
     )
+
+
+def random_case(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """x, x0, labels and their groups."""
+    random = np.random.default_rng(seed)
+    x, x0 = random.normal(size=(2, 20, 6)).astype(np.float32)
+    return x, x0, random.integers(0, 30, 20), random.integers(0, N_GROUPS, 30).astype(np.int8)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_shares_add_up_to_the_difference_of_the_score(seed):
-    reranker, random = random_reranker(seed), np.random.default_rng(seed)
-    x, x0 = random.normal(size=(20, 6)), random.normal(size=(20, 6))
-    group = random.integers(0, N_GROUPS, 20)
-    shares = reranker_shares(reranker, x, x0, group)
-    expected = reranker_logits(reranker, x, group) - reranker_logits(reranker, x0, group)
+    reranker, (x, x0, labels, group) = random_reranker(seed), random_case(seed)
+    ends = np.array([2, 3, 6])
+    shares = member_shares(reranker, x, x0, labels, group, ends)
+    expected = logits(reranker, x, labels, group) - logits(reranker, x0, labels, group)
     assert np.allclose(shares.sum(axis=1), expected, atol=1e-5)
-    same = reranker_shares(reranker, x, x, group)
-    assert (same == 0).all()
+    assert (member_shares(reranker, x, x, labels, group, ends) == 0).all()
+
+
+def test_of_two_members_a_share_is_the_mean_over_both_orders():
+    reranker, (x, x0, labels, group) = random_reranker(0), random_case(0)
+    found = member_shares(reranker, x, x0, labels, group, np.array([4, 6]))
+
+    def score(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        return logits(reranker, np.concatenate([first[:, :4], second[:, 4:]], axis=1), labels, group)
+
+    expected = (score(x, x0) - score(x0, x0) + score(x, x) - score(x0, x)) / 2
+    assert np.allclose(found[:, 0], expected, atol=1e-5)
 
 
 @pytest.fixture(scope="module")

@@ -10,16 +10,33 @@ import pytest
 
 from longtail.errors import ModelIntegrityError
 from longtail.storage import read_arrays, write_arrays
-from longtail.systems.ensemble.reranker import GROUP_STARTS, N_GROUPS, Reranker, frequency_groups
+from longtail.systems.ensemble.reranker import (
+    BEST,
+    DEPTH,
+    GROUP_STARTS,
+    LEAVES,
+    N_GROUPS,
+    Reranker,
+    frequency_groups,
+)
 from tests.systems.ensemble.worlds import candidates_of
 
 FEATURES = 6
 
 
-def random_reranker(units: int = 0, seed: int = 0) -> Reranker:
+def random_reranker(trees: int = 0, seed: int = 0) -> Reranker:
     rng = np.random.default_rng(seed)
-    shapes = ((N_GROUPS, FEATURES), (N_GROUPS,), (FEATURES, units), (N_GROUPS, units), (units,))
-    return Reranker(*(rng.standard_normal(shape).astype(np.float32) for shape in shapes))
+
+    def normal(*shape: int) -> np.ndarray:
+        return rng.standard_normal(shape).astype(np.float32)
+
+    return Reranker(
+        normal(N_GROUPS, FEATURES),
+        normal(N_GROUPS),
+        rng.integers(0, FEATURES + 1, (trees, DEPTH), np.int32),
+        normal(trees, DEPTH),
+        normal(trees, LEAVES),
+    )
 
 
 def probability(total: np.ndarray) -> np.ndarray:
@@ -45,16 +62,34 @@ def test_the_score_is_the_weighted_sum_of_the_label_s_group() -> None:
     assert (found.indptr == candidates.indptr).all()
 
 
-def test_a_hidden_unit_is_a_second_sum_through_softsign() -> None:
+def test_a_tree_adds_the_value_of_the_leaf() -> None:
     group = frequency_groups(np.array([0, 7, 1000]))
-    reranker = random_reranker(units=2)
+    reranker = random_reranker(trees=3)
     features = np.random.default_rng(1).standard_normal((3, FEATURES)).astype(np.float32)
     total = (reranker.weights[group] * features).sum(axis=1) + reranker.bias[group]
-    for unit in range(2):
-        value = features @ reranker.hidden[:, unit] + reranker.hidden_bias[group, unit]
-        total += reranker.output[unit] * value / (1 + np.abs(value))
+    x = np.column_stack([features, group])
+    for tree in range(3):
+        above = x[:, reranker.compared[tree]] > reranker.thresholds[tree]
+        total += reranker.values[tree, above @ (2 ** np.arange(DEPTH)[::-1])]
     found = reranker(candidates_of([0, 1, 2]), features, group)
     np.testing.assert_allclose(found.scores, probability(total), rtol=1e-5)
+
+
+def test_trees_score_the_best_candidates_and_the_others_stay_below_them() -> None:
+    rng = np.random.default_rng(2)
+    n = BEST + 40
+    group, features = np.zeros(n, np.int8), rng.standard_normal((n, FEATURES)).astype(np.float32)
+    candidates = candidates_of(range(n))
+    reranker = random_reranker(trees=5)
+    linear = Reranker.linear(reranker.weights, reranker.bias).logits(candidates, features, group)
+    found = reranker.logits(candidates, features, group)
+    best = np.argsort(-linear)[:BEST]
+    rest = np.argsort(-linear)[BEST:]
+    assert found[best].min() >= found[rest].max()
+    # The order of the others is that of the linear part.
+    assert (np.diff(found[rest]) <= 0).all()
+    alone = reranker.logits(candidates_of(range(BEST)), features[best], group)
+    np.testing.assert_allclose(found[best], alone, rtol=1e-5, atol=1e-5)
 
 
 def test_a_mean_has_the_same_weights_for_all_labels() -> None:
@@ -69,7 +104,7 @@ def test_a_mean_has_the_same_weights_for_all_labels() -> None:
 def test_many_documents_are_scored_as_few() -> None:
     rng = np.random.default_rng(0)
     group = frequency_groups(rng.integers(0, 600, 50))
-    reranker = random_reranker(units=3)
+    reranker = random_reranker(trees=3)
     candidates = candidates_of(
         *(np.sort(rng.choice(50, rng.integers(0, 9), replace=False)) for _ in range(70))
     )
@@ -91,9 +126,9 @@ def test_a_score_out_of_all_bounds_is_a_probability_still() -> None:
 # --- on disk ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("units", [0, 1, 16])
-def test_it_is_loaded_as_it_was_saved(tmp_path: Path, units: int) -> None:
-    reranker = random_reranker(units)
+@pytest.mark.parametrize("trees", [0, 1, 16])
+def test_it_is_loaded_as_it_was_saved(tmp_path: Path, trees: int) -> None:
+    reranker = random_reranker(trees)
     reranker.save(tmp_path / "reranker")
     again = Reranker.load(tmp_path / "reranker", features=FEATURES)
     for name, values in reranker.arrays().items():
@@ -115,11 +150,12 @@ def test_another_number_of_features_is_refused(tmp_path: Path, features: int) ->
         ("weights", lambda found: found.astype(np.float64), "must be of type float32"),
         ("weights", lambda found: found.ravel(), "must have 2 dimensions"),
         ("bias", lambda found: found[1:], "bias is"),
-        ("hidden", lambda found: found[:, 1:], "must be"),
-        ("hidden_bias", lambda found: found.T.copy(), "must be"),
-        ("output", lambda found: found[1:], "must be"),
-        ("output", lambda found: found + np.float32(np.inf), "must be finite"),
-        ("output", None, "the array 'output' is missing"),
+        ("compared", lambda found: found + FEATURES + 1, "compared"),
+        ("compared", lambda found: found - FEATURES - 1, "compared"),
+        ("thresholds", lambda found: found.T.copy(), "must be"),
+        ("values", lambda found: found[1:], "must be"),
+        ("values", lambda found: found + np.float32(np.inf), "must be finite"),
+        ("values", None, "the array 'values' is missing"),
     ],
 )
 def test_damaged_arrays_are_refused(

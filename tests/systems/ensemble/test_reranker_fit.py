@@ -155,7 +155,7 @@ def test_pairs_that_are_not_scored_are_neither_positive_nor_negative() -> None:
     assert not (examples.positive & examples.negative).any()
     neither = ~examples.positive & ~examples.negative
     assert (neither == (trap.ravel() > 0)).all()
-    model = reranker_fit._Model(FEATURES, 0)
+    model = reranker_fit._Linear(FEATURES)
     before = model.gradient(examples, np.arange(DOCUMENTS))
     examples.x[neither] = 100
     assert (model.gradient(examples, np.arange(DOCUMENTS)) == before).all()
@@ -207,10 +207,10 @@ def test_a_constant_feature_has_no_weight() -> None:
     assert np.array_equal(fit(candidates, features, validation, 0.2).weights, reranker.weights)
 
 
-# --- hidden units -----------------------------------------------------------------------------------------
+# --- trees ------------------------------------------------------------------------------------------------
 
 MANY = 800
-"""Documents that are enough for hidden units."""
+"""Documents that are enough for trees."""
 
 
 def with_a_gate(seed: int) -> World:
@@ -222,47 +222,47 @@ def with_a_gate(seed: int) -> World:
     return candidates, features, Y, validation
 
 
-def test_hidden_units_find_a_gate_that_a_linear_model_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trees_find_a_gate_that_a_linear_model_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
     candidates, features, _, validation = with_a_gate(0)
-    with_units = fit(candidates, features, validation)
-    linear = fit_reranker(candidates, features, validation, RerankerConfig(balance=0.0, hidden=0))
+    with_trees = fit(candidates, features, validation)
+    linear = fit_reranker(candidates, features, validation, RerankerConfig(balance=0.0, trees=0))
     assert linear is not None
-    monkeypatch.setattr(reranker_fit, "ENOUGH_FOR_HIDDEN", MANY + 1)
+    monkeypatch.setattr(reranker_fit, "ENOUGH_FOR_TREES", MANY + 1)
     too_few = fit(candidates, features, validation)
-    assert with_units.hidden.shape == (FEATURES, RerankerConfig().hidden)
-    assert too_few.hidden.shape == linear.hidden.shape == (FEATURES, 0)
+    assert len(with_trees.values) == RerankerConfig().trees
+    assert len(too_few.values) == len(linear.values) == 0
     assert np.array_equal(too_few.weights, linear.weights)
     fresh, more, Y, _ = with_a_gate(1)
-    assert found_first(with_units, fresh, more, Y) > found_first(linear, fresh, more, Y) + 0.1
+    assert found_first(with_trees, fresh, more, Y) > found_first(linear, fresh, more, Y) + 0.1
 
 
-def test_documents_without_a_positive_candidate_do_not_count_for_hidden_units() -> None:
+def test_documents_without_a_positive_candidate_do_not_count_for_trees() -> None:
     candidates, features, Y, validation = world(0, MANY)
     positive = Y.toarray()
     positive[499:] = 0
     few = replace(validation, Y=csr_array(positive))
-    assert fit(candidates, features, few).hidden.shape[1] == 0
-    assert fit(candidates, features, validation).hidden.shape[1] == RerankerConfig().hidden
+    assert len(fit(candidates, features, few).values) == 0
+    assert len(fit(candidates, features, validation).values) == RerankerConfig().trees
 
 
-def test_hidden_units_do_not_lift_easy_negatives(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trees_do_not_lift_easy_negatives(monkeypatch: pytest.MonkeyPatch) -> None:
     candidates, features, Y, validation = world(0, MANY)
     features[:, 0] += 4 * Y.toarray().ravel()
     monkeypatch.setattr(reranker_fit, "MOST_CANDIDATES", 6)
+    monkeypatch.setattr(reranker_fit, "BEST", 4)
     reranker = fit(candidates, features, validation)
-    assert reranker.hidden.shape[1] > 0
+    assert len(reranker.values) > 0
     fresh, more, Y, _ = world(1, MANY)
     more[:, 0] += 4 * Y.toarray().ravel()
     assert found_first(reranker, fresh, more, Y) > 0.9
 
 
-def test_a_constant_feature_has_no_hidden_weight() -> None:
+def test_a_constant_feature_is_not_compared() -> None:
     candidates, features, Y, validation = world(0, MANY)
     features[:, 0] += 3 * Y.toarray().ravel()
     features[:, 4], features[:, 5] = np.log(1e-6), 1e-6
     reranker = fit(candidates, features, validation, 0.2)
-    assert (reranker.hidden[4:] == 0).all()
-    assert (np.abs(reranker.hidden[:4]) > 0).any()
+    assert not np.isin(reranker.compared, [4, 5]).any()
     assert (reranker.weights[:, 4:] == 0).all()
     assert all(np.isfinite(values).all() for values in reranker.arrays().values())
 

@@ -10,11 +10,10 @@ import torch
 
 from longtail.losses.softmax import softmax
 from longtail.systems.ensemble.reranker import N_GROUPS
-from longtail.systems.ensemble.reranker_fit import SHRINKAGE, Examples, _descend, _Model
+from longtail.systems.ensemble.reranker_fit import SHRINKAGE, Examples, _descend, _Linear
 
 FEATURES = 4
-UNITS = [0, 3]
-PARTS = ("shared", "deviation", "bias", "hidden", "hidden_bias", "output")
+PARTS = ("shared", "deviation", "bias")
 
 
 def examples_of(seed: int = 0, n: int = 9) -> Examples:
@@ -42,8 +41,8 @@ def examples_of(seed: int = 0, n: int = 9) -> Examples:
     )
 
 
-def model_of(units: int, seed: int = 1) -> _Model:
-    model = _Model(FEATURES, units)
+def model_of(seed: int = 1) -> _Linear:
+    model = _Linear(FEATURES)
     rng = np.random.default_rng(seed)
     model.vector[:] = rng.standard_normal(len(model.vector))
     return model
@@ -57,8 +56,7 @@ def plain_loss(examples: Examples, documents: np.ndarray, part: Callable[[str], 
         scores, positives, negatives = [], [], []
         for p in range(examples.indptr[i], examples.indptr[i + 1]):
             g, x = examples.group[p], examples.x[p].astype(np.float64)
-            units = part("hidden_bias")[g] + x @ part("hidden")
-            s = part("bias")[g] + weights[g] @ x + part("output") @ (units / (1 + np.abs(units)))
+            s = part("bias")[g] + weights[g] @ x
             if examples.positive[p]:
                 positives.append((s, examples.weight[p]))
             elif examples.negative[p]:
@@ -71,10 +69,9 @@ def plain_loss(examples: Examples, documents: np.ndarray, part: Callable[[str], 
     return float(total / len(documents) + penalty)
 
 
-@pytest.mark.parametrize("units", UNITS)
 @pytest.mark.parametrize("documents", [np.arange(9), np.array([7, 4, 0]), np.array([5])])
-def test_it_is_the_slope_of_the_plain_loss(units: int, documents: np.ndarray) -> None:
-    examples, model = examples_of(), model_of(units)
+def test_it_is_the_slope_of_the_plain_loss(documents: np.ndarray) -> None:
+    examples, model = examples_of(), model_of()
     vector = model.vector.astype(np.float64)
 
     def loss(at: np.ndarray) -> float:
@@ -106,21 +103,18 @@ def torch_loss(examples: Examples, documents: np.ndarray, parts: dict[str, torch
 
     x, group = padded(examples.x.astype(np.float64)), padded(examples.group)
     scores = (x * (parts["shared"] + parts["deviation"])[group]).sum(dim=2) + parts["bias"][group]
-    hidden = torch.nn.functional.softsign(x @ parts["hidden"] + parts["hidden_bias"][group])
-    scores = scores + hidden @ parts["output"]
     log_weight = padded(np.log(examples.weight.astype(np.float64)))
     each = softmax(scores, padded(examples.positive), padded(examples.negative), log_weight)
     return each.mean() + SHRINKAGE * (parts["deviation"].square().sum() + parts["bias"].square().sum())
 
 
-def tensors(model: _Model) -> dict[str, torch.Tensor]:
+def tensors(model: _Linear) -> dict[str, torch.Tensor]:
     return {name: torch.from_numpy(model[name].astype(np.float64)).requires_grad_() for name in PARTS}
 
 
-@pytest.mark.parametrize("units", UNITS)
 @pytest.mark.parametrize("seed", range(3))
-def test_it_is_that_of_the_softmax_loss_in_torch(units: int, seed: int) -> None:
-    examples, model = examples_of(seed, 30), model_of(units, seed)
+def test_it_is_that_of_the_softmax_loss_in_torch(seed: int) -> None:
+    examples, model = examples_of(seed, 30), model_of(seed)
     documents = np.random.default_rng(seed).permutation(30)[:20]
     parts = tensors(model)
     gradients = torch.autograd.grad(torch_loss(examples, documents, parts), list(parts.values()))
@@ -130,7 +124,7 @@ def test_it_is_that_of_the_softmax_loss_in_torch(units: int, seed: int) -> None:
 
 
 def test_large_scores_do_not_overflow() -> None:
-    examples, model = examples_of(), model_of(3)
+    examples, model = examples_of(), model_of()
     for scale in (1e3, 1e6):
         model["shared"][:] = scale
         assert np.isfinite(model.gradient(examples, np.arange(9))).all()
@@ -138,8 +132,8 @@ def test_large_scores_do_not_overflow() -> None:
 
 def test_descent_is_that_of_adam_in_torch() -> None:
     examples = examples_of(0, 40)
-    fitted = _descend(examples, 0)
-    model = _Model(FEATURES, 0)
+    fitted = _descend(examples)
+    model = _Linear(FEATURES)
     parts = tensors(model)
     optimiser = torch.optim.Adam(list(parts.values()), lr=0.15)
     useful = np.unique(examples.rows[examples.positive])

@@ -145,7 +145,7 @@ def test_a_part_in_the_place_of_another_is_refused(saved: Path, tmp_path: Path) 
     [
         (lambda found: found.update(weights=found["weights"] * np.float32(np.nan)), "must be finite"),
         (lambda found: found.update(bias=found["bias"][1:]), "bias is (8,), but must be (9,)"),
-        (lambda found: found.pop("output"), "the array 'output' is missing"),
+        (lambda found: found.pop("values"), "the array 'values' is missing"),
         (lambda found: found.update(more=found["bias"]), "there is an array 'more'"),
     ],
 )

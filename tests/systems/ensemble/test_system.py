@@ -20,7 +20,7 @@ from longtail.systems.ensemble.system import Ensemble
 from longtail.systems.galaxc.system import Galaxc
 from longtail.systems.linear.system import LinearTree
 from longtail.text.tfidf import TfidfFeatures
-from longtail.types import Dataset, Documents, Edges
+from longtail.types import Dataset, Document, Documents, Edges
 from tests.planted import Parts, parts_of, planted
 from tests.systems.ensemble.worlds import ECLARE, GALAXC, LINEAR, p_at_1, same
 
@@ -188,7 +188,7 @@ class Spy:
 
 
 def test_equal_text_settings_are_computed_once(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    fits, transforms = Spy(monkeypatch, "fit_transform"), Spy(monkeypatch, "transform")
+    fits, transforms = Spy(monkeypatch, "fit_transform_fields"), Spy(monkeypatch, "transform_fields")
     ensemble = Ensemble(members="lexical,knn").fit(parts.train, valid=parts.valid)
     assert fits.sizes == [len(parts.train)]
     # Of validation documents once to fit re-rankers, once to evaluate.
@@ -202,18 +202,19 @@ def test_equal_text_settings_are_computed_once(parts: Parts, monkeypatch: pytest
 def test_other_text_settings_are_computed_apart(
     three: Ensemble, parts: Parts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fits = Spy(monkeypatch, "fit_transform")
+    fits, of_titles = Spy(monkeypatch, "fit_transform_fields"), Spy(monkeypatch, "fit_transform")
     Ensemble(members="lexical,knn", knn={"text": {"kind": "word"}}).fit(parts.train, valid=parts.valid)
     Ensemble(members="lexical,knn", knn={"fields": ["title"]}).fit(parts.train, valid=parts.valid)
-    assert fits.sizes == [len(parts.train)] * 4
-    transforms = Spy(monkeypatch, "transform")
+    assert fits.sizes == [len(parts.train)] * 3
+    assert of_titles.sizes == [len(parts.train)]
+    transforms = Spy(monkeypatch, "transform_fields")
     # The vocabulary of linear, and the one that lexical and knn share.
     three.predict(parts.test.documents[:7])
     assert transforms.sizes == [7, 7]
 
 
 def test_a_neural_member_shares_features_too(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    fits, transforms = Spy(monkeypatch, "fit_transform"), Spy(monkeypatch, "transform")
+    fits, transforms = Spy(monkeypatch, "fit_transform_fields"), Spy(monkeypatch, "transform_fields")
     eclare = {**ECLARE, "text": {}}
     ensemble = Ensemble(members="lexical,eclare", eclare=eclare).fit(parts.train, valid=parts.valid)
     texts = [to_dict(m.system.config)["text"] for m in ensemble.members_]
@@ -296,7 +297,7 @@ def test_a_member_that_cannot_be_trained_is_named() -> None:
 def test_a_text_that_no_member_can_read_gets_the_most_frequent_labels(three: Ensemble, parts: Parts) -> None:
     counts = parts.train.label_counts
     best = np.argsort(-counts, kind="stable")[:3]
-    texts = ["", "語語", parts.test.documents.joined()[0]]
+    texts = [Document("a"), Document("b", text="語語"), parts.test.documents[0]]
     top = three.predict(texts, k=3)
     for row in (0, 1):
         assert top.indices[row].tolist() == best.tolist()

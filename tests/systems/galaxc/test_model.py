@@ -194,7 +194,7 @@ def test_the_loss_is_that_of_all_parts(
         loss=name,
         classifier={"node": node, "attention": attention, "attention_init_scale": 1.0, "shrinkage": 3.0},
         negatives={"random": 1000, "corrected": False},
-        neighbourhood={"near": 0.5, "visible_in_loss": True},
+        neighbourhood={"near": 0.5, "visible_in_loss": True, "leave_out": False},
     )
     setup.parameters.free.weight.normal_(generator=torch.Generator().manual_seed(1))
     task = begun(task_of(setup))
@@ -227,6 +227,30 @@ def test_sums_of_labels_are_kept_for_an_epoch_where_there_is_room(
     begun(kept)
     assert kept._label_terms is None
     torch.testing.assert_close(kept.loss(batch_of(1, 2, 3)), first)
+
+
+def test_documents_of_a_batch_are_no_neighbours_of_their_rare_labels(
+    tiny: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("longtail.systems.galaxc.model.RARE", 20)
+    setup = setup_of(tiny.train, graph={"fanouts": (300,)})
+    task = begun(task_of(setup))
+    Y, vectors = setup.context.matrices.Y, setup.nodes.vectors
+    rows, every = np.array([0, 5, 9, 20]), np.arange(40)
+    counts = np.bincount(Y.indices, minlength=40)
+    own = np.asarray(Y[rows].sum(axis=0)) > 0
+    assert (own & (counts <= 20)).any()
+    assert (own & (counts > 20)).any()
+    terms = task.label_terms(every, Batch(rows, 0, 0, 0))
+    documents = vectors[setup.nodes.graph.node_of_document]
+    for label in every:
+        with_it = np.asarray(Y[:, [label]].todense()).ravel() > 0
+        if counts[label] <= 20:
+            with_it[rows] = False
+        np.testing.assert_allclose(terms[label, 1], documents[with_it].sum(axis=0), atol=1e-4)
+    # Labels that no document of the batch has are untouched either way.
+    seen = task_of(setup_of(tiny.train, graph={"fanouts": (300,)}, neighbourhood={"leave_out": False}))
+    assert np.array_equal(begun(seen).label_terms(every, Batch(rows, 0, 0, 0))[~own], terms[~own])
 
 
 def test_neighbours_are_sampled_in_each_epoch(tiny: Parts) -> None:

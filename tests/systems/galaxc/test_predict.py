@@ -15,7 +15,7 @@ from longtail.shortlist.candidates import Candidates
 from longtail.systems.galaxc import train as steps
 from longtail.systems.galaxc.config import GalaxcConfig
 from longtail.systems.galaxc.model import GraphEncoder
-from longtail.systems.galaxc.predict import FEATURES, MOST_VOTED, GraphDocuments, Predictor, label_keys
+from longtail.systems.galaxc.predict import FEATURES, MOST_VOTED, GraphDocuments, Predictor
 from longtail.systems.galaxc.system import Galaxc
 from tests.planted import Parts
 from tests.systems.galaxc.worlds import Setup, encoded_of, every_label, queries_of, setup_of
@@ -38,7 +38,7 @@ NETWORKS = [
         FANOUTS * 16,
         strict=True,
     )
-]
+] + [{"graph": {"fanouts": ()}, "classifier": {"node": node}} for node in (True, False)]
 
 
 def shaken(setup: Setup) -> Setup:
@@ -314,13 +314,16 @@ def test_the_own_score(plain: Galaxc, tiny: Parts, score: str, loss: str) -> Non
             np.testing.assert_allclose(found.scores[some], expected / expected.sum(), rtol=1e-4)
 
 
-def test_among_keys_of_equal_length_the_nearest_is_the_highest_product() -> None:
-    rng = np.random.default_rng(0)
-    classifiers = (rng.standard_normal((30, 5)) * rng.random((30, 1)) * 3).astype(np.float32)
-    keys = label_keys(np.zeros((30, 2), np.float32), classifiers, "classifier")
-    lengths = np.linalg.norm(keys, axis=1)
-    np.testing.assert_allclose(lengths, lengths[0], rtol=1e-5)
-    x = rng.standard_normal(5).astype(np.float32)
-    assert np.array_equal(np.argsort(keys[:, :5] @ x), np.argsort(classifiers @ x))
-    other = rng.random((30, 2)).astype(np.float32)
-    assert label_keys(other, classifiers, "transformed") is other
+def test_classifiers_are_found_by_their_products(trained: Galaxc, tiny: Parts) -> None:
+    predictor = trained.predictor_
+    encoded = encoded_of(trained, tiny.test)
+    mean = encoded.resolutions.transformed.mean(axis=1)
+    products = mean @ predictor.weights.classifiers.T
+    found = predictor.nearest_labels(encoded.resolutions, 7)
+    assert (found.counts == 7).all()
+    expected = np.sort(np.argsort(-products, axis=1, kind="stable")[:, :7], axis=1)
+    assert np.array_equal(found.ids.reshape(-1, 7), expected)
+    longest = np.linalg.norm(predictor.weights.classifiers, axis=1).max()
+    cosines = products / (np.linalg.norm(mean, axis=1)[:, None] * longest)
+    np.testing.assert_allclose(found.scores, cosines[found.rows, found.ids], atol=1e-5)
+    assert np.abs(found.scores).max() <= 1

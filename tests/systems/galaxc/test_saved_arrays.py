@@ -167,7 +167,20 @@ def copy(saved: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(saved, tmp_path / "model"))
 
 
-def test_exchanged_indices_are_refused(copy: Path) -> None:
+@pytest.fixture
+def plain_folder(plain: Galaxc, tmp_path: Path) -> Path:
+    """A model whose labels are found by their embeddings."""
+    plain.save(tmp_path / "plain")
+    return tmp_path / "plain"
+
+
+def test_classifiers_need_no_index_of_their_own(copy: Path, plain_folder: Path) -> None:
+    assert not (copy / "labels.safetensors").exists()
+    assert (plain_folder / "labels.safetensors").exists()
+
+
+def test_exchanged_indices_are_refused(plain_folder: Path) -> None:
+    copy = plain_folder
     nodes, labels = copy / "nodes.safetensors", copy / "labels.safetensors"
     kept = nodes.read_bytes()
     nodes.write_bytes(labels.read_bytes())
@@ -177,7 +190,8 @@ def test_exchanged_indices_are_refused(copy: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["nodes", "labels"])
-def test_an_index_of_another_width_or_size_is_refused(copy: Path, name: str) -> None:
+def test_an_index_of_another_width_or_size_is_refused(plain_folder: Path, name: str) -> None:
+    copy = plain_folder
     path = copy / f"{name}.safetensors"
     arrays = {key: np.array(value) for key, value in read_arrays(path).items()}
     for changed in ({"vectors": narrower(arrays["vectors"])}, {"node": shorter(arrays["node"])}):

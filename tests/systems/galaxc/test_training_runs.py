@@ -248,7 +248,7 @@ def test_the_best_epoch_is_kept(tiny: Parts) -> None:
                 seen.append(float(note.rsplit(" ", 1)[1]))
 
     wild: dict[str, Any] = {
-        "stages": {"joint": {"epochs": 8, "lr": 3.0, "schedule": "constant", "watch": "P@1"}},
+        "stages": {"joint": {"epochs": 6, "lr": 3.0, "schedule": "constant", "watch": "P@1"}},
         "negatives": {"hard": 0},
         "graph": {"samples": 1},
     }

@@ -71,7 +71,7 @@ initial.source = "surrogate"
 initial.clusters = 4
 initial.surrogate = {epochs = 2, lr = 0.02, batch_size = 64}
 negatives = {hard = 0, random = 20}
-neighbourhood = {near = 0.0, fill = false}
+neighbourhood = {near = 0.0, fill = false, leave_out = false}
 stages.joint = {epochs = 60, lr = 0.02, batch_size = 64}
 """
     )

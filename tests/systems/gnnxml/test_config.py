@@ -8,7 +8,7 @@ import pytest
 
 from longtail import config as configuration
 from longtail.errors import ConfigError
-from longtail.systems.gnnxml.config import ClustersConfig, GnnxmlConfig, NetworkConfig, RankerConfig
+from longtail.systems.gnnxml.config import ClustersConfig, GnnxmlConfig, NetworkConfig
 from longtail.systems.gnnxml.system import Gnnxml
 
 
@@ -35,7 +35,11 @@ def made(**settings: Any) -> GnnxmlConfig:
         ({"clusters": {"weight": 1.5}}, "'weight' must be from 0 to 1"),
         ({"clusters": {"order": -1}}, "'order' must be at least 0"),
         ({"ranker": {"beam": 0}}, "'beam' must be at least 1"),
-        ({"ranker": {"embedding_weight": 0.0}}, "'embedding_weight' must be above 0"),
+        ({"ranker": {"vector_weight": 0.0}}, "'vector_weight' must be above 0"),
+        ({"ranker": {"negatives": -1}}, "'negatives' must be at least 0"),
+        ({"ranker": {"cluster_weight": -0.5}}, "'cluster_weight' must be at least 0"),
+        ({"documents": {"recogniser": ""}}, "'recogniser' must be capitals or"),
+        ({"documents": {"tokens": 0}}, "'tokens' must be at least 1"),
         ({"documents": {"keywords": 0}}, "'keywords' must be at least 1"),
         ({"documents": {"entities": -1}}, "'entities' must be at least 0"),
         ({"documents": {"window": 1}}, "'window' must be at least 2"),
@@ -55,7 +59,7 @@ def test_nonsense_is_refused(settings: dict[str, Any], message: str) -> None:
 
 
 def test_the_switches_of_the_paper_are_there() -> None:
-    config = made(network={"dropout": 0.0})
+    config = made(network={"dropout": 0.0}, match={"lr": 0.01})
     match = config.match
     assert (match.optimiser, match.lr, match.warmup) == ("radam", 0.01, 0.1)
     assert (match.patience, match.watch) == (10, "-loss")
@@ -64,7 +68,7 @@ def test_the_switches_of_the_paper_are_there() -> None:
 
 def test_settings_survive_a_model_folder() -> None:
     config = made(
-        network={"branches": 1},
+        network={"branches": 2},
         clusters={"method": "random"},
         match={"epochs": 7},
         documents={"keywords": 3, "stem": "english", "encoder": "some/folder", "cache": "kept"},
@@ -88,6 +92,13 @@ def test_settings_of_the_learned_score_lead_to_the_ensemble(setting: str, value:
         Gnnxml(**{setting: value})
 
 
+def test_the_former_name_of_vectors_leads_to_the_new_one() -> None:
+    with pytest.raises(ConfigError, match=r"no setting 'ranker.embedding' any more: .*readout, vertices"):
+        Gnnxml(ranker={"embedding": True})
+    with pytest.raises(ConfigError, match=r"it is called 'ranker.vector_weight' now"):
+        Gnnxml(ranker={"embedding_weight": 2.0})
+
+
 def test_how_many_clusters() -> None:
     assert ClustersConfig().n_clusters(4271) == 71
     assert ClustersConfig().n_clusters(10) == 1
@@ -95,12 +106,17 @@ def test_how_many_clusters() -> None:
 
 
 def test_how_many_shared_layers() -> None:
-    assert NetworkConfig(layers=2).n_shared == 1
-    assert NetworkConfig(layers=2, shared=9).n_shared == 2
+    assert NetworkConfig(layers=2, branches=2).n_shared == 1
+    assert NetworkConfig(layers=2, branches=2, shared=9).n_shared == 2
     assert NetworkConfig(layers=2, branches=1).n_shared == 0
-    assert NetworkConfig(layers=0).n_shared == 0
+    assert NetworkConfig(layers=0, branches=2).n_shared == 0
 
 
-def test_how_many_features_rankers_have() -> None:
-    assert RankerConfig().n_features(100, 8) == 108
-    assert RankerConfig(embedding=False).n_features(100, 8) == 100
+def test_the_dimension_of_the_vectors_that_rankers_read() -> None:
+    network = {"layers": 2, "width": 5, "branches": 2}
+    assert made(network=network, ranker={"vectors": "readout"}).n_vector(8) == 2 * (8 + 5 + 5)
+    alone = {**network, "concatenate": False, "branches": 1}
+    assert made(network=alone, ranker={"vectors": "readout"}).n_vector(8) == 5
+    assert made(network={"layers": 0}, ranker={"vectors": "readout"}).n_vector(8) == 8
+    assert made(ranker={"vectors": "vertices"}).n_vector(8) == 8
+    assert made(ranker={"vectors": "none"}).n_vector(8) == 0

@@ -36,7 +36,8 @@ def packed() -> tuple[torch.Tensor, Packed]:
 
 def network(**settings: object) -> Network:
     torch.manual_seed(0)
-    return Network(5, 3, NetworkConfig(width=7, **settings), np.array([0.0, -1.0, 1.0])).eval()
+    config = NetworkConfig(width=7, **{"branches": 2, **settings})
+    return Network(5, 3, config, np.array([0.0, -1.0, 1.0])).eval()
 
 
 @pytest.mark.parametrize(

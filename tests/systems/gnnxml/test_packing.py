@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array, random_array
 
 from longtail.systems.gnnxml.packing import GraphStore, Packed, unit
 from tests.systems.gnnxml.worlds import random_graphs
@@ -27,7 +28,7 @@ def test_some_documents_are_taken_with_their_edges_and_features(weighted: bool) 
         edges[there, there] = 0
         start = there.stop
     assert not edges.any()
-    assert (len(store), store.width) == (4, 4)
+    assert len(store) == 4
 
 
 def test_all_of_them_are_what_predictions_pack() -> None:
@@ -44,12 +45,23 @@ def test_embeddings_are_sums_of_unit_length_and_the_same_alone() -> None:
     graphs, features = random_graphs(SIZES, 64)
     features[graphs.documents[1] : graphs.documents[2]] = 0
     store = GraphStore(graphs, features, weighted=False)
-    found = store.all().embeddings
+    found = store.all().embeddings()
     assert np.allclose(np.linalg.norm(found, axis=1), [1, 0, 1, 1], atol=1e-6)
     for i in range(len(SIZES)):
         first, last = graphs.documents[i], graphs.documents[i + 1]
-        assert (store.take(np.array([i])).embeddings[0] == found[i]).all()
+        assert (store.take(np.array([i])).embeddings()[0] == found[i]).all()
         if i != 1:
             total = features[first:last].sum(axis=0)
             assert np.allclose(found[i], total / np.linalg.norm(total), atol=1e-5)
     assert (unit(np.zeros((2, 3), np.float32)) == 0).all()
+
+
+def test_embeddings_of_words_are_those_of_their_vectors() -> None:
+    graphs, _ = random_graphs(SIZES, 1)
+    rng = np.random.default_rng(0)
+    words = csr_array(random_array((sum(SIZES), 9), density=0.4, rng=rng, dtype=np.float32))
+    vectors = rng.standard_normal((9, 4)).astype(np.float32)
+    made = GraphStore(graphs, words, weighted=False).all().embeddings(vectors)
+    assert np.allclose(
+        made, GraphStore(graphs, words @ vectors, weighted=False).all().embeddings(), atol=1e-6
+    )

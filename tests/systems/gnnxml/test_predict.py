@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -43,10 +45,10 @@ Change = Callable[[np.ndarray], np.ndarray]
     [
         {"layers": 0, "branches": 1},
         {"layers": 2, "branches": 1, "concatenate": False},
-        {"layers": 2, "concatenate": False},
-        {"layers": 2},
-        {"layers": 3, "shared": 0, "eps": 0.4},
-        {"layers": 1, "shared": 1, "learn_eps": True},
+        {"layers": 2, "branches": 2, "concatenate": False},
+        {"layers": 2, "branches": 2},
+        {"layers": 3, "branches": 2, "shared": 0, "eps": 0.4},
+        {"layers": 1, "branches": 2, "shared": 1, "learn_eps": True},
     ],
     ids=str,
 )
@@ -64,9 +66,17 @@ def test_the_exported_network_is_the_network(settings: dict[str, object], tmp_pa
         expected = network(torch.from_numpy(packed.features), packed.edges, packed.membership).numpy()
     arrays = network.exported()
     predictor = NetworkPredictor(arrays, config)
-    assert np.allclose(predictor(packed), expected, atol=1e-4)
+    scores, readouts = predictor(packed)
+    assert np.allclose(scores, expected, atol=1e-4)
+    assert readouts.shape == (5, config.branches * config.n_readout(5))
     for i in range(5):
-        assert (predictor(store.take(np.array([i])))[0] == predictor(packed)[i]).all()
+        alone = predictor(store.take(np.array([i])))
+        assert (alone[0][0] == scores[i]).all()
+        assert (alone[1][0] == readouts[i]).all()
+    # The classifiers of the branches over their readouts are the scores.
+    both = np.split(readouts, config.branches, axis=1)
+    again = [h @ arrays[f"{b}/classifier"].T + arrays[f"{b}/bias"] for b, h in enumerate(both)]
+    assert np.allclose(np.mean(again, axis=0), scores, atol=1e-4)
     write_arrays(tmp_path / "network", arrays)
     again = load_arrays(tmp_path / "network", network_schema(config, 5, 3))
     assert again.keys() == arrays.keys()
@@ -77,13 +87,15 @@ def test_whose_each_layer_is() -> None:
     def layers(config: NetworkConfig) -> list[str]:
         return [name.removesuffix("/factor") for name in network_schema(config, 4, 3) if "factor" in name]
 
-    assert layers(NetworkConfig(layers=2)) == ["shared/0", "0/1", "1/1"]
+    assert layers(NetworkConfig(layers=2, branches=2)) == ["shared/0", "0/1", "1/1"]
     assert layers(NetworkConfig(layers=2, branches=1)) == ["0/0", "0/1"]
-    assert layers(NetworkConfig(layers=0)) == []
+    assert layers(NetworkConfig(layers=0, branches=2)) == []
     alone = network_schema(NetworkConfig(layers=0, branches=1), 4, 3)
     assert {name: declared.shape for name, declared in alone.items()} == {
         "0/classifier": (3, 4),
         "0/bias": (3,),
+        "0/scale": (4,),
+        "0/shift": (4,),
     }
 
 
@@ -139,7 +151,7 @@ def test_the_score_is_the_product_of_the_paper(trained: Gnnxml, tiny: Parts) -> 
     documents = tiny.test.documents
     found = encoded(trained, documents)
     graphs, features = trained.documents_.graphs(documents.joined())
-    clusters = sigmoid(trained.predictor_.network(Packed.of(graphs, features, weighted=False)))
+    clusters = sigmoid(trained.predictor_.network(Packed.of(graphs, features, weighted=False))[0])
     shortlist, cluster_of = found.shortlist(1000), trained.predictor_.cluster_of
     for p in range(0, len(shortlist.ids), 7):
         row, label = shortlist.rows[p], shortlist.ids[p]
@@ -150,6 +162,22 @@ def test_the_score_is_the_product_of_the_paper(trained: Gnnxml, tiny: Parts) -> 
         best = set(np.argsort(-clusters[row], kind="stable")[:3])
         ids = shortlist.ids[shortlist.indptr[row] : shortlist.indptr[row + 1]]
         assert set(ids) == set(np.flatnonzero(np.isin(cluster_of, list(best))))
+
+
+def test_the_weight_of_clusters_is_a_power_of_their_probability(trained: Gnnxml, tiny: Parts) -> None:
+    documents = tiny.test.documents
+    other = copy.copy(trained)
+    other.predictor_ = copy.copy(trained.predictor_)
+    ranker = replace(trained.config.ranker, cluster_weight=0.5)
+    other.predictor_.config = replace(trained.config, ranker=ranker)
+    one, half = (encoded(model, documents) for model in (trained, other))
+    candidates = one.shortlist(1000)
+    clusters = np.exp(one.features(candidates)[:, 1])
+    assert np.allclose(
+        half.shortlist(1000).scores * np.sqrt(clusters), candidates.scores, rtol=1e-4, atol=1e-7
+    )
+    shortlist = half.shortlist(10)
+    assert np.allclose(half.features(shortlist)[:, 0], np.log(shortlist.scores), atol=1e-4)
 
 
 def test_scores_do_not_depend_on_the_size_of_the_shortlist(trained: Gnnxml, tiny: Parts) -> None:

@@ -15,7 +15,8 @@ from longtail.shortlist.candidates import Candidates
 from longtail.solvers.classifiers import SolverConfig, train_classifiers
 from longtail.storage import write_arrays
 from longtail.systems.gnnxml.clusters import Clusters
-from longtail.systems.gnnxml.rankers import Rankers, RankerSearch, joined_features
+from longtail.systems.gnnxml.config import RankerConfig
+from longtail.systems.gnnxml.rankers import Rankers, RankerSearch, ranker_features
 
 CLUSTERS = Clusters(np.array([0, 2, 5], np.int64), np.array([1, 4, 0, 3, 6], np.int32))
 SOLVER = SolverConfig(loss="logistic", prune=0.0)
@@ -65,11 +66,33 @@ def test_only_chosen_clusters_are_scored_and_alone_is_as_in_a_batch(
         assert (alone.scores == there.scores).all()
 
 
-def test_embeddings_stand_behind_the_words() -> None:
+def test_hard_negatives_are_documents_of_the_cluster_too(data: tuple[csr_array, csr_array]) -> None:
+    X, Y = data
+    extra = np.zeros((60, 2), np.float32)
+    extra[::3, 1] = 1
+    found = Rankers.fit(X, Y, CLUSTERS, SOLVER, 0, Run(), csr_array(extra))
+    everything = Candidates.from_dense(np.zeros((60, 2), np.float32), 2)
+    table = RankerSearch(found, CLUSTERS, 12)(X, everything).to_csr(7).toarray()
+    for number, labels in enumerate(([1, 4], [0, 3, 6])):
+        inside = np.flatnonzero(Y.toarray()[:, labels].any(axis=1) | (extra[:, number] > 0))
+        fitted = train_classifiers(X, inside, csr_array(Y[inside][:, labels]), SOLVER, number)
+        weights = np.zeros((12, len(labels)))
+        weights[fitted.features] = fitted.weights.toarray().astype(np.float16)
+        assert np.allclose(table[:, labels], X @ weights + fitted.bias, atol=1e-4)
+
+
+def test_the_vector_of_a_document_stands_behind_its_words() -> None:
     X = csr_array(np.array([[1, 0], [0, 2]], np.float32))
-    joined = joined_features(X, np.array([[3, 0, 1], [0, 1, 1]], np.float32), 0.5)
-    assert joined.toarray().tolist() == [[1, 0, 1.5, 0, 0.5], [0, 2, 0, 0.5, 0.5]]
-    assert joined_features(X, None, 0.5) is X
+    readouts = np.array([[3, 0, 4], [0, -2, 0]], np.float32)
+    embeddings = np.array([[1, 0], [0, 1]], np.float32)
+
+    def columns(**settings: object) -> list[list[float]]:
+        return ranker_features(X, readouts, embeddings, RankerConfig(**settings)).toarray().tolist()
+
+    expected = [[1, 0, 0.3, 0, 0.4], [0, 2, 0, -0.5, 0]]
+    assert np.allclose(columns(vectors="readout", vector_weight=0.5), expected)
+    assert columns(vectors="vertices", vector_weight=2.0) == [[1, 0, 2, 0], [0, 2, 0, 2]]
+    assert columns(vectors="none") == X.toarray().tolist()
 
 
 def test_they_come_back(rankers: Rankers, tmp_path: Path) -> None:

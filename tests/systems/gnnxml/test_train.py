@@ -10,7 +10,7 @@ import pytest
 from longtail.run import Run
 from longtail.systems.gnnxml import train as training
 from longtail.systems.gnnxml.system import Gnnxml
-from longtail.systems.gnnxml.train import train
+from longtail.systems.gnnxml.train import hard_negatives, train
 from longtail.text.feature_store import FeatureStore
 from longtail.training.fingerprint import fingerprint
 from longtail.training.matrices import TrainingMatrices
@@ -34,7 +34,9 @@ def same(one: TopK, other: TopK) -> bool:
         {"clusters": {"method": "k-means"}},
         {"clusters": {"features": "tfidf"}},
         {"clusters": {"sample": 5}},
-        {"ranker": {"embedding": False, "solver": {"loss": "squared_hinge"}}},
+        {"documents": {"train_words": False}, "ranker": {"vectors": "vertices"}},
+        {"ranker": {"vectors": "none", "solver": {"loss": "squared_hinge"}}},
+        {"ranker": {"negatives": 0, "cluster_weight": 0.5}},
         {"match": {"optimiser": "adam"}},
     ],
     ids=str,
@@ -50,7 +52,16 @@ def test_every_switch_trains_saves_and_loads(variant: dict[str, object], tiny: P
 def test_the_seconds_of_each_phase_are_told(tiny: Parts) -> None:
     run = Run()
     train(tiny.train, tiny.valid, config_of(), run, FeatureStore(tiny.train.documents))
-    wanted = {"features", "keywords", "projection", "keyword graphs", "clusters", "match", "rankers"}
+    wanted = {
+        "features",
+        "keywords",
+        "projection",
+        "keyword graphs",
+        "clusters",
+        "match",
+        "readouts",
+        "rankers",
+    }
     assert wanted <= set(run.seconds)
     assert run.messages == ["labels without training documents, which are never predicted: 1"]
 
@@ -73,6 +84,26 @@ def test_all_documents_are_trained_on_and_the_last_epoch_is_kept_without_validat
     models = [Gnnxml(**settings()).fit(tiny.train, valid=valid, run=Noting()) for valid in (None, empty)]
     assert stages == [len(tiny.train)] * 2
     assert same(*(model.predict(tiny.test) for model in models))
+
+
+def test_vectors_of_words_are_trained_from_the_projection(tiny: Parts) -> None:
+    models = [
+        Gnnxml(**settings(documents={"train_words": trained}, match={"row_lr": 0.01})).fit(tiny.train)
+        for trained in (False, True)
+    ]
+    fixed, learned = (model.documents_.encoder.projection.directions for model in models)
+    assert fixed.shape == learned.shape
+    change = np.linalg.norm(learned - fixed, axis=1) / np.linalg.norm(fixed, axis=1)
+    assert np.median(change) > 0.01
+    # They start from the projection, and two short epochs lead not far.
+    similar = (learned * fixed).sum(axis=1) / np.linalg.norm(learned, axis=1) / np.linalg.norm(fixed, axis=1)
+    assert np.median(similar) > 0.5
+
+
+def test_hard_negatives_are_the_most_probable_clusters() -> None:
+    scores = np.array([[0.1, 0.5, 0.2], [3, 2, 1]], np.float32)
+    assert hard_negatives(scores, 2).toarray().tolist() == [[0, 1, 1], [1, 1, 0]]
+    assert hard_negatives(scores, 9).toarray().tolist() == [[1, 1, 1]] * 2
 
 
 def test_validation_chooses_the_best_epoch(tiny: Parts) -> None:

@@ -17,9 +17,9 @@ def settings(**other: Any) -> dict[str, Any]:
     small: dict[str, Any] = {
         "text": {"kind": "word"},
         "documents": {"width": 12},
-        "network": {"width": 10, "layers": 2},
+        "network": {"width": 10, "layers": 2, "branches": 2},
         "clusters": {"number": 4},
-        "ranker": {"beam": 3},
+        "ranker": {"beam": 3, "vectors": "readout", "cluster_weight": 1.0, "solver": {"loss": "logistic"}},
         "match": {"epochs": 2, "lr": 0.02, "batch_size": 64},
     }
     return configuration.merge(small, other)

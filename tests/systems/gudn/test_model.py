@@ -14,7 +14,7 @@ from longtail.errors import TrainingError
 from longtail.run import Run
 from longtail.systems.gudn.model import GuidedTask
 from longtail.text.pretrained import EncoderFolder
-from longtail.text.subwords import Subwords
+from longtail.text.subwords import Padded, Subwords
 from longtail.training.sampled_negatives import best_columns
 from longtail.training.trainer import train as run_stage
 from tests.planted import Parts
@@ -29,7 +29,7 @@ def test_features_are_those_of_all_layers_where_there_are_fewer_than_ten(encoder
     made = network(encoder)
     tokens = Subwords(EncoderFolder.of(encoder))(["bade", "figo kula"]).take(np.arange(2))
     with torch.no_grad():
-        found = made.features(made.encoder(tokens))
+        found = made.states(tokens)
         states = made.encoder(tokens)
     assert made.n_features == found.shape[1] == 2 * WIDTH
     assert torch.equal(found[:, :WIDTH], states[-1][:, 0])
@@ -67,8 +67,8 @@ def parts(task: GuidedTask, rows: list[int], epoch: int = 0) -> dict[str, torch.
     positive = inputs.Y[rows].toarray() > 0
     assert inputs.label_sequences is not None
     with torch.no_grad():
-        text = network.features(network.encoder(inputs.tokens.take(np.array(rows))))
-        labels = network.features(network.encoder(inputs.label_sequences.take(np.array(rows), epoch)[0]))
+        text = network.states(inputs.tokens.take(np.array(rows)))
+        labels = network.states(inputs.label_sequences.take(np.array(rows), epoch)[0])
         link = tables.classifier if tables.link is None else tables.link
         return {
             "class": bce(network.query(text) @ tables.classifier.weight.T, positive).mean(),
@@ -143,7 +143,7 @@ def test_pieces_of_a_batch_add_up_to_it(encoder: Path, tiny: Parts) -> None:
 def gradients(task: GuidedTask) -> dict[str, torch.Tensor]:
     """Of the feature guide alone."""
     task.network.zero_grad()
-    text = task.network.features(task.network.encoder(task.inputs.tokens.take(np.array(ROWS))))
+    text = task.network.states(task.inputs.tokens.take(np.array(ROWS)))
     labels, _ = task._label_features(batch(ROWS), task.inputs.Y[ROWS])
     text.retain_grad()
     labels.retain_grad()
@@ -189,7 +189,7 @@ def test_negatives_come_from_clusters_and_all_positives_are_in(encoder: Path, ti
     clusters = {"negatives": None, "training_beam": 2}
     task = guided_task(encoder, tiny.train, cluster_of=cluster_of, clusters=clusters)
     Y = task.inputs.Y[ROWS]
-    text = task.network.features(task.network.encoder(task.inputs.tokens.take(np.array(ROWS))))
+    text = task.network.states(task.inputs.tokens.take(np.array(ROWS)))
     retrieval, sampled = task._sample(batch(ROWS), Y, text)
     assert retrieval is not None
     assert sampled.positive.sum() == Y.nnz
@@ -206,7 +206,7 @@ def test_negatives_come_from_clusters_and_all_positives_are_in(encoder: Path, ti
 
 def test_few_labels_are_all_ranked(encoder: Path, tiny: Parts) -> None:
     task = guided_task(encoder, tiny.train)
-    text = task.network.features(task.network.encoder(task.inputs.tokens.take(np.array(ROWS))))
+    text = task.network.states(task.inputs.tokens.take(np.array(ROWS)))
     retrieval, sampled = task._sample(batch(ROWS), task.inputs.Y[ROWS], text)
     assert retrieval is None
     assert sampled.columns.tolist() == list(range(40))
@@ -260,13 +260,13 @@ def test_a_collapse_ends_training_with_a_clear_error(
     encoder: Path, tiny: Parts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     task = guided_task(encoder, tiny.train, train={"epochs": 40, "lr": 0.001, "batch_size": 16})
-    features = task.network.features
+    vectors = task.network.states.of_states
 
-    def collapsing(states: States) -> torch.Tensor:
-        found = features(states)
+    def collapsing(states: States, tokens: Padded) -> torch.Tensor:
+        found = vectors(states, tokens)
         return found if len(task.spread.first) < 8 else found.mean() + 0 * found
 
-    monkeypatch.setattr(task.network, "features", collapsing)
+    monkeypatch.setattr(task.network.states, "of_states", collapsing)
     with pytest.raises(TrainingError, match="have become the same"):
         run_stage(task, task.config.train, stage="train", seed=0, run=Run())
 

@@ -19,7 +19,7 @@ TEXTS = ["bade figo", "kula", "", "poru xuzy viwo kula", "bade figo", "zyxu " * 
 
 @pytest.fixture(scope="module")
 def text_encoder(encoder: Path) -> TextEncoder:
-    return TextEncoder(network(encoder).encoder, Subwords(EncoderFolder.of(encoder), 12), 10)
+    return TextEncoder(network(encoder).states, Subwords(EncoderFolder.of(encoder), 12))
 
 
 def test_features_do_not_depend_on_the_batch(
@@ -38,7 +38,7 @@ def test_features_are_those_of_the_network(text_encoder: TextEncoder, encoder: P
     made = network(encoder).eval()
     tokens = text_encoder.subwords(TEXTS)
     with torch.no_grad():
-        expected = made.features(made.encoder(tokens.take(np.arange(len(TEXTS))))).numpy()
+        expected = made.states(tokens.take(np.arange(len(TEXTS)))).numpy()
     found = text_encoder(tokens)
     assert found.shape == (len(TEXTS), text_encoder.n_features) == (len(TEXTS), 2 * WIDTH)
     assert found == pytest.approx(expected, abs=1e-5)

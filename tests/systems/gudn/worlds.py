@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from longtail.blocks.pooled_states import PooledStates
 from longtail.blocks.transformer import Transformer
 from longtail.config import from_dict
 from longtail.systems.gudn.config import GudnConfig
@@ -44,8 +45,7 @@ def network(
     with torch.random.fork_rng():
         torch.manual_seed(0)
         return Network(
-            Transformer.of(EncoderFolder.of(place)),
-            layers=10,
+            PooledStates(Transformer.of(EncoderFolder.of(place)), 10, "cls"),
             clusters=clusters,
             width=width,
             dropout=0.0,

@@ -15,7 +15,8 @@ from longtail.errors import ModelIntegrityError, UsageError
 from longtail.systems.knn.neighbours import ROWS_FILE, TermNeighbours, labelled
 from longtail.systems.knn.predict import TrainingDocuments
 from longtail.systems.knn.system import IDS_FILE, Knn
-from longtail.types import Dataset, Documents, LabelSet, TopK
+from longtail.text.feature_store import FeatureStore
+from longtail.types import FIELDS, Dataset, Documents, LabelSet, TopK
 from tests.planted import Parts
 from tests.systems.damage import change_json, fit_manifest, refused
 from tests.tiny_encoders import write_planted
@@ -43,7 +44,7 @@ def retrained(settings: dict[str, Any], model: Knn, data: Dataset) -> Knn:
     fresh = Knn(**settings).fit(data)
     features = model.representation_.features
     if features is not None:
-        rows = labelled(features.transform(data.documents.joined()), data.Y)
+        rows = labelled(FeatureStore(data.documents).tfidf(features, FIELDS), data.Y)
         fresh.representation_ = model.representation_
         fresh.training_ = TrainingDocuments(data.documents.ids, data.Y, TermNeighbours.of(rows))
     return fresh

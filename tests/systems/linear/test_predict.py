@@ -13,7 +13,8 @@ from longtail.shortlist.candidates import Candidates
 from longtail.systems.linear import predict
 from longtail.systems.linear.predict import LinearDocuments
 from longtail.systems.linear.system import LinearTree
-from longtail.types import Dataset, TopK
+from longtail.text.feature_store import FeatureStore
+from longtail.types import FIELDS, Dataset, TopK
 from tests.planted import Parts, planted
 
 SMALL = {"leaf_size": 8, "arity": 4}
@@ -25,7 +26,7 @@ def same(one: TopK, other: TopK) -> bool:
 
 def encoded(model: LinearTree, data: Dataset) -> LinearDocuments:
     assert model.features_ is not None
-    return LinearDocuments(model.predictor_, model.features_.transform(data.documents.joined()))
+    return LinearDocuments(model.predictor_, FeatureStore(data.documents).tfidf(model.features_, FIELDS))
 
 
 def test_several_trees_are_averaged_and_saved(tiny: Parts, tmp_path: Path) -> None:

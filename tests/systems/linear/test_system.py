@@ -13,7 +13,8 @@ from longtail.errors import ModelIntegrityError, UsageError
 from longtail.run import Run
 from longtail.storage import read_arrays, write_arrays
 from longtail.systems.linear.system import GRAPH_FILE, LinearTree
-from longtail.types import Dataset, TopK
+from longtail.text.feature_store import FeatureStore
+from longtail.types import FIELDS, Dataset, TopK
 from tests.planted import Parts
 from tests.systems.damage import change_json, fit_manifest, refused
 
@@ -32,9 +33,9 @@ def with_game(mix: float, **game: object) -> LinearTree:
 def test_a_matrix_gives_what_its_texts_gave(tiny: Parts) -> None:
     from_text = LinearTree(tree=SMALL).fit(tiny.train)
     assert from_text.features_ is not None
-    X = from_text.features_.transform(tiny.train.documents.joined())
+    X = FeatureStore(tiny.train.documents).tfidf(from_text.features_, FIELDS)
     from_matrix = LinearTree(tree=SMALL).fit(Dataset.from_matrix(X, tiny.train.Y))
-    rows = from_text.features_.transform(tiny.test.documents.joined())
+    rows = FeatureStore(tiny.test.documents).tfidf(from_text.features_, FIELDS)
     one, other = from_text.predict(tiny.test), from_matrix.predict(rows)
     assert (one.indices == other.indices).mean() > 0.99
     assert np.allclose(one.scores, other.scores, atol=1e-3)

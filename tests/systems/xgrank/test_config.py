@@ -29,6 +29,9 @@ from longtail.systems.xgrank.system import Xgrank
         ({"clusters": {"clusterings": 0}}, "clusterings"),
         ({"labels": {"width": 0}}, "width"),
         ({"labels": {"shrinkage": -1.0}}, "shrinkage"),
+        ({"labels": {"bag_dropout": 1.0}}, "bag_dropout"),
+        ({"labels": {"tokens": 2}}, "tokens"),
+        ({"encoder": {"pretrain": -1}}, "pretrain"),
         ({"negatives": {"most": 0}}, "most"),
         ({"rank_share": 1.5}, "rank_share"),
         ({"head_rate": 0.0}, "head_rate"),
@@ -71,6 +74,7 @@ def test_only_an_encoder_that_is_surely_untrained_is_referred_to(
     keep: Any, frozen: Any, expected: bool
 ) -> None:
     assert EncoderConfig(keep=keep, frozen=frozen).by_reference(6) is expected
+    assert not EncoderConfig(keep=keep, frozen=frozen, pretrain=1).by_reference(6)
 
 
 def test_few_labels_are_all_ranked() -> None:

@@ -45,11 +45,24 @@ def test_a_vector_is_text_and_identity_side_by_side() -> None:
     assert text is None
     torch.testing.assert_close(vectors[0], torch.cat([(2 * table[3] + table[1]) / 3, identity[0]]))
     torch.testing.assert_close(vectors[1], torch.cat([table[0], identity[2] * 0.25]))
-    assert (labels.total, sorted(labels.tables())) == (8, ["identity", "tokens"])
+    assert (labels.learned, sorted(labels.tables())) == (8, ["identity", "tokens"])
 
 
-def test_the_export_is_what_training_sees() -> None:
-    labels = world()
+def test_encoded_texts_are_the_last_part_and_have_no_gradient() -> None:
+    plain, fixed = world(), np.arange(6, dtype=np.float32).reshape(3, 2)
+    labels = LabelVectors(plain.Z, np.ones(3), 4, 0, fixed)
+    vectors, _ = labels.take(np.array([0, 2]), None)
+    assert (labels.learned, vectors.shape[1]) == (8, 10)
+    assert vectors[:, 8:].tolist() == [[0, 1], [4, 5]]
+    assert sorted(labels.tables()) == ["identity", "tokens"]
+    alone = LabelVectors(None, np.ones(3), 4, 0, fixed)
+    assert alone.take(np.array([1]), None)[0][:, 4:].tolist() == [[2, 3]]
+    np.testing.assert_allclose(alone.export()[:, 4:], fixed)
+
+
+@pytest.mark.parametrize("encoded", [None, np.ones((3, 2), np.float32)])
+def test_the_export_is_what_training_sees(encoded: np.ndarray | None) -> None:
+    labels = LabelVectors(world().Z, np.array([1.0, 0.5, 0.25]), 4, 0, encoded)
     vectors, _ = labels.take(np.arange(3), None)
     np.testing.assert_allclose(labels.export(), vectors.detach().numpy(), atol=1e-6)
 
@@ -76,7 +89,7 @@ def test_without_texts_the_identity_is_all() -> None:
     assert text is None
     torch.testing.assert_close(vectors[0], labels.identity.weight[1])
     assert labels.export().shape == (3, 4)
-    assert labels.total == 4
+    assert labels.learned == 4
 
 
 def test_shrinkage_of_identities() -> None:

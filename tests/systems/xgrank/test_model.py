@@ -8,13 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from scipy.sparse import csr_array
 
+from longtail.blocks.pooled_states import PooledStates
 from longtail.blocks.transformer import Transformer
+from longtail.run import Run
 from longtail.systems.xgrank.config import XgrankConfig
 from longtail.systems.xgrank.label_vectors import LabelVectors, bags_of_tokens
-from longtail.systems.xgrank.model import Corpus, Network, XgrankTask
+from longtail.systems.xgrank.model import COSINE_START, Corpus, Network, XgrankTask, thinned
 from longtail.text.pretrained import EncoderFolder
 from longtail.text.subwords import Subwords
+from longtail.training.frozen_texts import FrozenTexts
 from longtail.training.task import Batch
 from tests.planted import Parts
 from tests.systems.xgrank.worlds import config as worlds_config
@@ -23,12 +27,13 @@ from tests.tiny_encoders import WIDTH
 
 def made(encoder: Path, *, layers: int = 5, clusters: int = 3) -> Network:
     transformer = Transformer.of(EncoderFolder.of(encoder))
-    return Network(transformer, layers=layers, clusters=clusters, width=8, dropout=0.5)
+    return Network(PooledStates(transformer, layers, "cls"), clusters=clusters, width=8, dropout=0.5)
 
 
 def pooled_by(network: Network, texts: list[str]) -> torch.Tensor:
     tokens = Subwords(network.encoder.folder)(texts)
-    return network.pooled(network.encoder(tokens.take(np.arange(len(texts)))))
+    pooled: torch.Tensor = network.dropout(network.states(tokens.take(np.arange(len(texts)))))
+    return pooled
 
 
 def test_shapes(encoder: Path) -> None:
@@ -52,6 +57,29 @@ def test_dropout_is_of_the_pooled_vector_and_of_training_alone(encoder: Path) ->
     assert (pooled_by(network, ["bade"]) != 0).all()
 
 
+def test_an_exported_layer_reads_what_is_not_standardised(encoder: Path) -> None:
+    network = made(encoder).eval()
+    pooled = np.random.default_rng(0).normal(3, 2, (50, 2 * WIDTH)).astype(np.float32)
+    network.standardise(pooled)
+    document = network.standardised(torch.from_numpy(pooled))
+    torch.testing.assert_close(document.mean(dim=0), torch.zeros(2 * WIDTH), atol=1e-5, rtol=0)
+    assert float(document.std()) == pytest.approx(1, abs=0.01)
+    weight, bias = network.affine(network.project)
+    by_hand = network.project(document).detach().numpy()
+    np.testing.assert_allclose(pooled @ weight.T + bias, by_hand, atol=1e-4)
+
+
+def test_the_part_of_encoded_texts_starts_with_the_last_layer(encoder: Path) -> None:
+    states = PooledStates(Transformer.of(EncoderFolder.of(encoder)), 2, "mean")
+    network = Network(states, clusters=0, width=8, dropout=0.0, encoded=WIDTH)
+    document = torch.randn(3, 2 * WIDTH)
+    ranked = network.ranked(document, document)
+    torch.testing.assert_close(ranked[:, :8], network.project(document))
+    torch.testing.assert_close(ranked[:, 8:], COSINE_START * document[:, :WIDTH])
+    weight, bias = network.affine(network.project, network.compare)
+    np.testing.assert_allclose(document.numpy() @ weight.T + bias, ranked.detach().numpy(), atol=1e-5)
+
+
 def made_task(
     place: Path, tiny: Parts, *, bag: bool = True, clustered: bool = True, **more: Any
 ) -> XgrankTask:
@@ -67,12 +95,18 @@ def made_task(
     bags = bags_of_tokens(subwords(texts, special=False), subwords.size, None) if bag else None
     cluster_of = np.arange(n_labels) % 8 if clustered else np.zeros(n_labels, np.int64)
     Y = train.Y.astype(np.float32)
-    corpus = Corpus(subwords(texts), bags, Y, np.full(len(train), -1), cluster_of)
     labels = LabelVectors(Z, np.ones(n_labels), 16, seed=0)
+    states = PooledStates(Transformer.of(folder), 2, settings.encoder.pooling)
+    encoder = settings.encoder
+    read = FrozenTexts.of(states, subwords(texts), encoder.frozen, encoder.cache, settings.train, Run())
+    corpus = Corpus(read, bags, Y, np.full(len(train), -1), cluster_of)
     with torch.random.fork_rng():
         torch.manual_seed(0)
         network = Network(
-            Transformer.of(folder), layers=2, clusters=8 if clustered else 0, width=32, dropout=0.0
+            states,
+            clusters=8 if clustered else 0,
+            width=32,
+            dropout=0.0,
         )
     return XgrankTask(network, labels, corpus, settings)
 
@@ -90,7 +124,11 @@ def eq4(scores: torch.Tensor, right: np.ndarray, wrong: np.ndarray) -> torch.Ten
     return torch.stack(out)
 
 
-ALL = {"negatives": {"scope": "document", "most": None}, "clusters": {"size": 4, "training_beam": 8}}
+ALL = {
+    "negatives": {"scope": "document", "most": None},
+    "clusters": {"size": 4, "training_beam": 8},
+    "labels": {"width": 16, "bag_dropout": 0.0},
+}
 
 
 def test_it_is_equation_9(encoder: Path, tiny: Parts) -> None:
@@ -103,7 +141,7 @@ def test_it_is_equation_9(encoder: Path, tiny: Parts) -> None:
     for row, label in zip(*right.nonzero(), strict=True):
         clusters[row, corpus.cluster_of[label]] = True
     with torch.no_grad():
-        pooled = network.pooled(network.encoder(corpus.tokens.take(np.array(rows))))
+        pooled = network.states(corpus.texts.tokens.take(np.array(rows)))
         assert network.retrieve is not None
         retrieving = eq4(network.retrieve(pooled), clusters, ~clusters).mean()
         document = network.project(pooled).numpy()
@@ -132,7 +170,7 @@ def test_without_clusters_ranking_is_all(encoder: Path, tiny: Parts) -> None:
     assert bags is not None
     network = task.network
     with torch.no_grad():
-        pooled = network.pooled(network.encoder(task.corpus.tokens.take(np.array([0, 3]))))
+        pooled = network.states(task.corpus.texts.tokens.take(np.array([0, 3])))
         document = task.network.project(pooled)
         vectors, text = task.labels.take(np.arange(right.shape[1]), bags[[0, 3]])
         document[:, :16] += text
@@ -172,7 +210,7 @@ def test_a_step_touches_its_batch_alone(encoder: Path, tiny: Parts) -> None:
     assert identity is not None
     assert words is not None
     assert len(identity[0]) <= 3 + task.corpus.Y[[0]].nnz
-    assert words[0].tolist() == sorted(set(task.corpus.tokens.take(np.array([0])).ids.ravel().tolist()))
+    assert words[0].tolist() == sorted(set(task.corpus.texts.tokens.take(np.array([0])).ids.ravel().tolist()))
 
 
 def test_frozen_layers_and_words_do_not_learn(encoder: Path, tiny: Parts) -> None:
@@ -209,3 +247,13 @@ def test_the_seed_of_a_batch_decides(encoder: Path, tiny: Parts) -> None:
     first = float(task.loss(batch([0, 3])).detach())
     assert float(task.loss(batch([0, 3])).detach()) == first
     assert float(task.loss(Batch(np.array([0, 3]), 8, 0, 0)).detach()) != first
+
+
+def test_some_tokens_are_left_out_and_the_mean_stays() -> None:
+    bags = csr_array(np.full((400, 50), 0.5, np.float32))
+    found = thinned(bags, 0.25, seed=1)
+    assert set(np.unique(found.data)) == {0, np.float32(0.5 / 0.75)}
+    assert float(found.data.mean()) == pytest.approx(0.5, abs=0.01)
+    assert (thinned(bags, 0.25, seed=1).data == found.data).all()
+    assert (thinned(bags, 0.25, seed=2).data != found.data).any()
+    assert thinned(bags, 0.0, seed=1) is bags

@@ -121,7 +121,9 @@ def saved(
         arrays = {name: array.copy() for name, array in read_arrays(path).items()}
         change(arrays)
         write_arrays(path, arrays)
-    return RankingModel.load(open_folder(place).sub("model"), model.config, len(model.ranker.labels))
+    return RankingModel.load(
+        open_folder(place).sub("model"), model.config, len(model.ranker.labels), model.pooled.pooling
+    )
 
 
 def test_there_and_back(model: RankingModel, tmp_path: Path) -> None:
@@ -183,4 +185,4 @@ def test_narrow_label_vectors_are_refused(model: RankingModel, tmp_path: Path) -
 
 def test_a_missing_model_is_said(trained: Xgrank) -> None:
     with pytest.raises(ModelIntegrityError, match="is missing"):
-        RankingModel.load(None, trained.config, 3)
+        RankingModel.load(None, trained.config, 3, "cls")

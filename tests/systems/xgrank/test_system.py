@@ -23,7 +23,9 @@ from tests.systems.xgrank.worlds import config
 
 def test_a_label_without_documents_is_found_by_its_text(encoder: Path, tiny: Parts) -> None:
     """By the ranker, that is: no document trains the retriever to retrieve its cluster."""
-    system = Xgrank(config(encoder, clusters={"size": 1})).fit(tiny.train, valid=tiny.valid)
+    frozen = {"names": [str(encoder)], "tokens": 24, "frozen": 2}
+    system = Xgrank(config(encoder, clusters={"size": 1}, encoder=frozen))
+    system.fit(tiny.train, valid=tiny.valid)
     last = len(system.labels_) - 1
     assert system.label_counts_[last] == 0
     text = system.labels_.texts[last]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from longtail.blocks.pooled_states import PooledStates
 from longtail.blocks.transformer import Transformer
 from longtail.errors import UsageError
 from longtail.run import Phase, Run
@@ -27,6 +28,7 @@ from longtail.text.subwords import Subwords
 from longtail.types import Dataset, LabelSet
 from tests.planted import Parts
 from tests.systems.xgrank.worlds import config, context, store
+from tests.tiny_encoders import WIDTH
 
 
 def trained_on(
@@ -54,7 +56,7 @@ def test_label_texts_as_tokens(encoder: Path, tiny: Parts) -> None:
 def test_one_model(encoder: Path, tiny: Parts) -> None:
     shared = context(encoder, tiny.train)
     model = train_model(shared, 0, str(encoder), tiny.valid)
-    assert model.ranker.labels.shape == (40, 32)
+    assert model.ranker.labels.shape == (40, 32 + WIDTH)
     assert model.retriever is not None
     assert len(model.retriever.classifiers) == 8
     assert any("documents without labels: 1" in message for message in shared.run.messages)
@@ -83,7 +85,9 @@ def test_the_export_gives_what_the_network_gives(encoder: Path, tiny: Parts) -> 
 
 
 def test_the_bias_of_the_retriever_is_a_column(encoder: Path) -> None:
-    network = Network(Transformer.of(EncoderFolder.of(encoder)), layers=2, clusters=3, width=8, dropout=0.0)
+    network = Network(
+        PooledStates(Transformer.of(EncoderFolder.of(encoder)), 2, "cls"), clusters=3, width=8, dropout=0.0
+    )
     found = retriever_of(network, np.zeros(4, np.int64))
     assert network.retrieve is not None
     assert found is not None
@@ -160,3 +164,14 @@ def test_a_training_that_was_stopped_is_not_gone_on_with_other_settings(
         Xgrank(config(encoder, calibrate="none")).fit(
             tiny.train, valid=tiny.valid, run=Run(checkpoints=place, resume=True)
         )
+
+
+def test_an_encoder_is_trained_on_label_texts_first(encoder: Path, tiny: Parts) -> None:
+    frozen = {"names": [str(encoder)], "tokens": 24, "frozen": 2}
+    plain = train_model(context(encoder, tiny.train, encoder=frozen), 0, str(encoder), None)
+    shared = context(encoder, tiny.train, encoder={**frozen, "pretrain": 1})
+    trained = train_model(shared, 0, str(encoder), None)
+    before, after = plain.pooled.encoder.arrays(), trained.pooled.encoder.arrays()
+    assert any((before[name] != after[name]).any() for name in before)
+    assert "dual encoder" in shared.run.seconds
+    assert (plain.ranker.labels[:, 32:] != trained.ranker.labels[:, 32:]).any()

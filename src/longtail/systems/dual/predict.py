@@ -115,8 +115,10 @@ class EncodedTexts(EncodedDocuments):
         predictor, n = self.predictor, len(self.vectors)
         if predictor.voters is None or not len(predictor.voters.vectors):
             return Candidates.from_counts(np.zeros(n, np.int64), np.empty(0, np.int32), np.empty(0))
-        found = predictor.documents.top(self.vectors, predictor.config.neighbours)
-        near = found.where(found.scores > 0).top_k(predictor.config.neighbours)
+        # More neighbours than there are documents would only take memory.
+        count = min(predictor.config.neighbours, len(predictor.voters.vectors))
+        found = predictor.documents.top(self.vectors, count)
+        near = found.where(found.scores > 0).top_k(count)
         there = near.indices >= 0
         cosines = np.where(there, np.minimum(near.scores, np.float32(1)), np.float32(1))
         weights = np.where(there, cosines ** np.float32(predictor.config.power), np.float32(0))

@@ -29,11 +29,15 @@ class GraphConfig:
     """Labels with more documents than this have no edges (head labels)."""
     keep: int = 10
     """Edges per label at most."""
+    parents: float = 0.0
+    """Edges between labels and their parents (where labels have some): what those of a label weigh together against
+    all that is counted for it; 0: none."""
     max_distance: float | None = 1.0
     """After Module I, edges between label texts of a greater cosine distance are dropped; none: they stay."""
 
     def __post_init__(self) -> None:
         at_least_one(self, "length", "keep", "head_above")
+        at_least_zero(self, "parents")
         shares(self, "restart")
 
 
@@ -106,6 +110,9 @@ class GameConfig:
     """On the scores of labels (score product)."""
     mix: float = 0.5
     """Share of a score that comes along edges. paper: 1."""
+    by_rows: bool = True
+    """Divide the edges of a cluster or label by their sum: it receives the mean of its neighbours' scores.
+    paper: false."""
 
     def __post_init__(self) -> None:
         shares(self, "mix")
@@ -192,7 +199,9 @@ class EclareConfig(SystemConfig):
         "text.wordpiece_vocab_size",
     )
 
-    text: TextConfig = field(default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True))
+    text: TextConfig = field(
+        default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True, title_share="auto")
+    )
     """How texts become bags of tokens; documents and labels share the vocabulary."""
     width: int | None = None
     """D, the dimension of embeddings; none: 300, or 512 from 400,000 labels on."""
@@ -215,6 +224,14 @@ class EclareConfig(SystemConfig):
     embed_on: Literal["clusters", "labels"] = "labels"
     """Targets of Module I: clusters of labels, or the labels, whose blocks the ranker then starts from.
     paper: clusters."""
+    token_scale: float = 1.0
+    """Initial token embeddings are so many times those of He et al. (2015): the larger, the more a text and a label
+    of the same words belong together from the start. paper: 1."""
+    label_documents: Literal["none", "embed", "all"] = "embed"
+    """Label texts as training documents, each with its label as the only positive: in no module, in Module I, or in
+    Modules I and IV. paper: none."""
+    label_document_tokens: float = 0.8
+    """Share of its tokens that a label text keeps as a training document, drawn anew at each step."""
     tail_weight: float = 0.0
     """A positive label of n documents counts n ** -tail_weight in the loss."""
     tokens: Literal["learn", "frozen"] = "learn"
@@ -235,3 +252,7 @@ class EclareConfig(SystemConfig):
         if not 0 <= self.dropout < 1:
             raise ConfigError(f"'dropout' must be from 0 to below 1, not {self.dropout}")
         at_least_zero(self, "tail_weight")
+        for name in ("label_document_tokens", "token_scale"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(f"'{name}' must be above 0, not {getattr(self, name)}")
+        shares(self, "label_document_tokens")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from longtail.data.label_parents import label_parents
 from longtail.graph.label_graph import heads, label_graph
 from longtail.run import Run
 from longtail.systems.eclare.config import ClassifierConfig, EclareConfig
@@ -57,6 +58,8 @@ class Inputs:
                 restart=graph.restart,
                 keep=graph.keep,
                 seed=config.seed,
+                links=label_parents(train.labels),
+                link_weight=graph.parents,
             )
         return cls(rows.features, rows.X, rows.Y, rows.Z, G, heads(rows.Y, graph.head_above), rows.self_label)
 

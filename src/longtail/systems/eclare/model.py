@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array, vstack
 from torch import nn
 
 from longtail.blocks.dropout import Dropout
@@ -23,6 +23,7 @@ from longtail.blocks.embedding_block import EmbeddingBlock
 from longtail.blocks.gcn import Gcn
 from longtail.blocks.label_attention import LabelAttention
 from longtail.blocks.sparse_product import Bags, sparse_product
+from longtail.cluster.label_tree import unit_rows
 from longtail.systems.eclare.config import ClassifierConfig, NegativesConfig
 from longtail.training.label_loss import LabelLoss, log_odds
 from longtail.training.rows import RowTable
@@ -150,6 +151,7 @@ class Targets:
         texts: the text of each target and its graph-convolved texts, one matrix [targets, tokens] per order.
         self_label: the target that is the document itself, or -1: never a negative.
         hard: [documents, m] hard negatives, -1 padded.
+        label_texts: [targets, tokens] texts that are training documents of their target, behind the others.
         initial: [targets, tokens] the texts that refinement vectors are initialised with; None: zeros.
     """
 
@@ -158,6 +160,7 @@ class Targets:
     self_label: np.ndarray | None = None
     hard: np.ndarray | None = None
     initial: csr_array | None = None
+    label_texts: csr_array | None = None
 
     @property
     def counts(self) -> np.ndarray:
@@ -179,20 +182,31 @@ class Classify(Task):
         negatives: NegativesConfig,
         tail_weight: float = 0.0,
         batch_size: int = 255,
+        kept_tokens: float = 1.0,
         validation: Callable[[], Mapping[str, float] | None] = lambda: None,
     ) -> None:
         self.module = network
         self.network = network
         self.tokens, self.refinement = tokens, refinement
-        self.X, self.targets = X, targets
+        self.targets, self.n_real, self.kept_tokens = targets, X.shape[0], kept_tokens
+        Y, self_label, hard = targets.Y, targets.self_label, targets.hard
+        if targets.label_texts is not None:
+            X = csr_array(vstack([X, targets.label_texts]))
+            Y = csr_array(vstack([Y, eye_array(Y.shape[1], dtype=np.float32)]))
+            n_labels = Y.shape[1]
+            if self_label is not None:
+                self_label = np.concatenate([self_label, np.full(n_labels, -1)])
+            if hard is not None:
+                hard = np.concatenate([hard, np.full((n_labels, hard.shape[1]), -1, hard.dtype)])
+        self.X = X
         self.n_documents = X.shape[0]
         self.validation = validation
         self.shrinkage = network.shrinkage(targets.counts)
         self.loss_function = LabelLoss(loss, targets.counts, tail_weight=tail_weight)
         self.sampler = BatchSampler(
-            targets.Y,
-            self_label=targets.self_label,
-            hard=targets.hard,
+            Y,
+            self_label=self_label,
+            hard=hard,
             n_hard=negatives.hard,
             n_random=negatives.random,
             corrected=negatives.corrected,
@@ -213,11 +227,22 @@ class Classify(Task):
         """Metrics on validation documents."""
         return self.validation()
 
+    def _documents(self, batch: Batch) -> csr_array:
+        """The documents of a batch; those that are label texts with a part of their tokens."""
+        X = self.X[batch.rows]
+        if self.n_real == self.n_documents:
+            return X
+        drawn = np.random.default_rng(batch.seed + 2).random(X.nnz) < self.kept_tokens
+        whole = np.repeat(batch.rows < self.n_real, np.diff(X.indptr))
+        kept = whole | drawn
+        ends = np.concatenate([[0], np.cumsum(kept)])[X.indptr]
+        return unit_rows(csr_array((X.data[kept], X.indices[kept], ends), shape=X.shape))
+
     def loss(self, batch: Batch) -> torch.Tensor:
         """The mean loss of a batch over its sampled targets."""
         sampled = self.sampler.sample(batch)
         columns = sampled.columns
-        bags = Bags.of(self.X[batch.rows], *(text[columns] for text in self.targets.texts))
+        bags = Bags.of(self._documents(batch), *(text[columns] for text in self.targets.texts))
         tokens = self.tokens.take(bags.rows)
         refinement = None if self.refinement is None else self.refinement.take(columns)
         if refinement is not None:

@@ -20,6 +20,7 @@ from longtail.systems.eclare.config import EclareConfig
 from longtail.systems.eclare.inputs import convolved_texts
 from longtail.systems.eclare.predict import Weights
 from longtail.text.tfidf import TfidfFeatures
+from longtail.training.matrices import document_rows
 from longtail.types import Dataset
 
 NEIGHBOURS = 10
@@ -55,7 +56,7 @@ class NewLabels:
         seen_with = csr_array((len(texts), n_known), dtype=np.float32)
         if examples is not None:
             has = csr_array(examples.Y[:, n_known : n_known + len(texts)].T)
-            sums = csr_array(has @ features.transform(examples.documents.joined(config.fields)))
+            sums = csr_array(has @ document_rows(features, examples.documents, config.fields))
             seen_with = csr_array(has @ examples.Y[:, :n_known])
         nameless = (np.diff(rows.indptr) == 0).astype(np.float32)
         rows = unit_rows(csr_array(rows + diags_array(nameless) @ sums))
@@ -126,10 +127,14 @@ def combined(parts: list[np.ndarray], weights: Weights) -> tuple[np.ndarray, np.
     if not len(weights.attention_transform):
         return stacked.sum(axis=1), lengths
     queries = [sigmoid(np.maximum(part, 0) @ weights.attention_transform.T) for part in parts]
-    logits = np.concatenate(queries, axis=1) @ weights.attention_weigh.T
+    columns = stacked.shape[1] * stacked.shape[2]
+    weigh, offset = weights.attention_weigh[:, :columns], weights.attention_weigh[:, columns:]
+    logits = np.concatenate(queries, axis=1) @ weigh.T + offset.sum(axis=1)
     alpha = np.exp(logits - logits.max(axis=1, keepdims=True))
     alpha /= alpha.sum(axis=1, keepdims=True)
-    return (alpha[:, :, None] * stacked).sum(axis=1), alpha * lengths
+    # In models of earlier versions queries are not centred, and even weights are the mean.
+    total = len(parts) if offset.size else 1
+    return total * (alpha[:, :, None] * stacked).sum(axis=1), alpha * lengths
 
 
 def joined_clusters(weights: Weights, edges: csr_array, texts: csr_array) -> tuple[np.ndarray, np.ndarray]:

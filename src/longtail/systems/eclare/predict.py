@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from longtail.errors import ModelIntegrityError
+from longtail.graph.normalise import by_rows
 from longtail.shortlist.candidate_features import FLOOR, EncodedDocuments
 from longtail.shortlist.candidates import Candidates, mean_of
 from longtail.shortlist.embedding import Embedding
@@ -62,11 +63,12 @@ class Weights(ArraySet):
         """Sizes that a switch may make empty, and that every label is in one cluster."""
         width, parts = self.tokens.shape[1], self.parts.shape[1]
         attends = len(self.attention_weigh) > 0
+        centred = self.attention_weigh.shape[1] == parts * width + 1
         expected = {
             "cluster_tokens": (len(self.cluster_tokens) and len(self.tokens), width),
             "members": (len(self.classifiers) if len(self.cluster_classifiers) else 0,),
             "attention_transform": (width if attends else 0, width),
-            "attention_weigh": (parts, parts * width) if attends else (0, width),
+            "attention_weigh": (parts, parts * width + centred) if attends else (0, width),
         }
         for name, shape in expected.items():
             if getattr(self, name).shape != shape:
@@ -124,13 +126,18 @@ class Clusters:
         return cls(rows, square, rows, np.zeros(1, np.float32), ends, np.zeros(0, np.int32), graph)
 
 
+def game(graph: csr_array, config: EclareConfig) -> Game:
+    """GAME on a graph of clusters or labels."""
+    return Game(by_rows(graph) if config.game.by_rows else graph)
+
+
 class Shortlister:
     """The labels of the best clusters (Sec. 3.4)."""
 
-    def __init__(self, clusters: Clusters, embedding: Embedding, beam: int) -> None:
-        self.embedding, self.bias, self.beam = embedding, clusters.bias, beam
+    def __init__(self, clusters: Clusters, embedding: Embedding, config: EclareConfig) -> None:
+        self.embedding, self.bias, self.beam = embedding, clusters.bias, config.shortlist.beam
         self.search = MetaShortlist(clusters.classifiers, clusters.member_ptr, clusters.members)
-        self.game = Game(clusters.graph)
+        self.game = game(clusters.graph, config)
 
     def __call__(self, X: csr_array, mix: float) -> Candidates:
         """Labels with the probability of their cluster; a mix of 0 leaves GAME out."""
@@ -147,7 +154,7 @@ class Predictor:
     def __init__(self, weights: Weights, config: EclareConfig) -> None:
         self.weights, self.config = weights, config
         self.embedding = Embedding(weights.tokens, weights.residual)
-        self.game = Game(weights.graph)
+        self.game = game(weights.graph, config)
         self.mix_clusters = config.game.mix if config.game.clusters else 0.0
         self.mix_labels = config.game.mix if config.game.labels else 0.0
         clusters = weights.clusters
@@ -156,7 +163,7 @@ class Predictor:
             shared = not len(weights.cluster_tokens)
             tokens = self.embedding.tokens if shared else clusters.tokens
             embedding = Embedding(tokens, clusters.residual)
-            self.shortlister = Shortlister(clusters, embedding, config.shortlist.beam)
+            self.shortlister = Shortlister(clusters, embedding, config)
         # Without clusters every label is ranked anyway.
         self.nearest = None
         if self.shortlister is not None and config.shortlist.nearest > 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,6 +21,9 @@ from longtail.text.shared_features import FeatureReader, FeatureWriter
 from longtail.text.tfidf import TfidfFeatures
 from longtail.training.needs_torch import needs_torch
 from longtail.types import Dataset, Documents, Edges
+
+BY_ROWS = "game_by_rows"
+"""Model folders of earlier versions do not have it: GAME is on graphs as they are."""
 
 
 class Eclare(System):
@@ -82,13 +86,17 @@ class Eclare(System):
         self.label_texts_ = new.appended_to(known)
 
     def _save_parts(self, folder: Path, features: FeatureWriter) -> None:
-        write_json(folder / "eclare.json", {"features": features.save(self.features_)})
+        facts = {"features": features.save(self.features_), BY_ROWS: self.config.game.by_rows}
+        write_json(folder / "eclare.json", facts)
         SparseRows.of(self.label_texts_).save(folder / "label-texts.safetensors")
         for number, model in enumerate(self.models_):
             model.weights.save(folder / f"model-{number}.safetensors")
 
     def _load_parts(self, folder: VerifiedFolder, features: FeatureReader) -> None:
-        self.features_ = features.load(read_json(folder.path("eclare.json"))["features"])
+        facts = read_json(folder.path("eclare.json"))
+        self.features_ = features.load(facts["features"])
+        if BY_ROWS not in facts:
+            self.config = replace(self.config, game=replace(self.config.game, by_rows=False))
         vocabulary, labels = self.features_.n_columns, len(self.labels_)
         path = folder.path("label-texts.safetensors")
         self.label_texts_ = SparseRows.load(path, rows=labels, columns=vocabulary).matrix(vocabulary)

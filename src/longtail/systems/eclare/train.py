@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
-import torch
 from scipy.sparse import csr_array
 
 from longtail.blocks.sparse_product import multiply
@@ -24,17 +22,17 @@ from longtail.metrics.clusters import mutual_information_loss
 from longtail.metrics.topk import hits
 from longtail.run import Run
 from longtail.shortlist.embedding import Embedding
-from longtail.systems.eclare.config import EclareConfig, NegativesConfig
+from longtail.systems.eclare.config import EclareConfig
+from longtail.systems.eclare.context import TrainingContext
+from longtail.systems.eclare.export import Trained, export_clusters, export_model
 from longtail.systems.eclare.inputs import Inputs, convolved_texts, initial_texts
 from longtail.systems.eclare.model import Classify, Network, Targets
 from longtail.systems.eclare.predict import Clusters, Shortlister, Weights
 from longtail.text.feature_store import FeatureStore
-from longtail.training.checkpoint import Checkpoints, open_for
+from longtail.training.checkpoint import open_for
 from longtail.training.fingerprint import fingerprint
 from longtail.training.matrices import strongest_terms
 from longtail.training.rows import RowTable
-from longtail.training.train_config import TrainConfig
-from longtail.training.trainer import train as run_stage
 from longtail.training.validation import ValidationSet, metrics_of_products
 from longtail.types import Dataset
 
@@ -70,56 +68,7 @@ def train_model(context: TrainingContext) -> Weights:
     hard = hard_negatives(context, clusters)
     ranker = train_ranker(context, embedded, hard)
     with context.run.phase("export"):
-        return export(context, clusters, ranker)
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingContext:
-    """What all modules share: settings, data, seed, progress and checkpoints."""
-
-    config: EclareConfig
-    inputs: Inputs
-    validation: ValidationSet | None
-    number: int
-    run: Run
-    checkpoints: Checkpoints | None = None
-
-    @property
-    def seed(self) -> int:
-        """Each model has a seed of its own."""
-        return self.config.seed + self.number
-
-    @property
-    def width(self) -> int:
-        """D."""
-        return self.config.width or (300 if self.inputs.Y.shape[1] < 400_000 else 512)
-
-    def train(self, task: Classify, config: TrainConfig, stage: str) -> None:
-        """Train one module; each model has stages of its own."""
-        name = stage if self.number == 0 else f"{stage}-{self.number + 1}"
-        run_stage(task, config, stage=name, seed=self.seed, run=self.run, checkpoints=self.checkpoints)
-
-    def easy_negatives(self, of: Literal["clusters", "labels"]) -> NegativesConfig:
-        """Negatives of Modules I and II: the positives of other documents and random ones."""
-        negatives = self.config.negatives
-        drawn = negatives.random_clusters if of == "clusters" else negatives.random
-        return replace(negatives, scope="batch", random=drawn)
-
-    def network(self, *, refinement: bool) -> Network:
-        """A new network; its random weights depend on the seed alone."""
-        with torch.random.fork_rng():
-            torch.manual_seed(self.seed)
-            return Network(
-                self.width, self.config.classifier, refinement=refinement, dropout=self.config.dropout
-            )
-
-    def new_tokens(self) -> RowTable:
-        """Random token embeddings (He et al., 2015)."""
-        rng = np.random.default_rng(self.seed)
-        std = np.sqrt(2 / self.width)
-        return RowTable(
-            rng.standard_normal((self.inputs.X.shape[1], self.width), np.float32) * np.float32(std)
-        )
+        return export_model(context, clusters, ranker)
 
 
 # --- Module I: token embeddings ------------------------------------------------------------------------------
@@ -137,7 +86,7 @@ def embed(context: TrainingContext) -> Embedded:
     """Token embeddings trained on clusters of labels (or labels) by texts alone, without refinement."""
     config, inputs = context.config, context.inputs
     if config.embed_on == "labels":
-        targets = label_targets(context)
+        targets = label_targets(context, texts=config.label_documents != "none")
     else:
         with context.run.phase("clusters"):
             clusters = cluster(context, label_centroids(inputs.X, inputs.Y, inputs.Z))
@@ -154,6 +103,7 @@ def embed(context: TrainingContext) -> Embedded:
         context.easy_negatives(config.embed_on),
         config.tail_weight,
         config.stages.embed.batch_size,
+        config.label_document_tokens,
     )
     context.train(task, config.stages.embed, "embed")
     tokens.forget_moments()
@@ -197,11 +147,19 @@ def meta_targets(context: TrainingContext, clusters: MetaLabels) -> Targets:
     )
 
 
-def label_targets(context: TrainingContext, hard: np.ndarray | None = None) -> Targets:
-    """The labels themselves."""
+def label_targets(
+    context: TrainingContext, hard: np.ndarray | None = None, *, texts: bool = False
+) -> Targets:
+    """The labels themselves, with their texts as further documents if ``texts``."""
     inputs, classifier = context.inputs, context.config.classifier
-    texts = convolved_texts(inputs.Z, inputs.G, classifier)
-    return Targets(inputs.Y, texts, inputs.self_label, hard, initial_texts(inputs.Z, inputs.G, classifier))
+    return Targets(
+        inputs.Y,
+        convolved_texts(inputs.Z, inputs.G, classifier),
+        inputs.self_label,
+        hard,
+        initial_texts(inputs.Z, inputs.G, classifier),
+        inputs.Z if texts else None,
+    )
 
 
 def pruned_graph(context: TrainingContext, tokens: RowTable) -> csr_array:
@@ -243,17 +201,7 @@ def train_shortlister(context: TrainingContext, embedded: Embedded) -> Clusters:
         config.stages.shortlist.batch_size,
     )
     context.train(task, config.stages.shortlist, "shortlist")
-    sizes = np.bincount(clusters.codes, minlength=clusters.n_clusters)
-    classifiers, _ = network.export_classifiers(targets.texts, frozen, refinement, targets.counts)
-    return Clusters(
-        tokens=tokens.weight.numpy(),
-        residual=network.document.exported().numpy(),
-        classifiers=classifiers,
-        bias=network.bias.detach().numpy().reshape(1),
-        member_ptr=np.concatenate([[0], np.cumsum(sizes)]),
-        members=np.argsort(clusters.codes, kind="stable").astype(np.int32),
-        graph=cluster_graph(inputs.G, clusters.codes, clusters.n_clusters, config.graph.keep),
-    )
+    return export_clusters(context, Trained(network, frozen, refinement, targets), clusters)
 
 
 def embedded_centroids(inputs: Inputs, tokens: np.ndarray) -> np.ndarray:
@@ -290,7 +238,7 @@ def hard_negatives(context: TrainingContext, clusters: Clusters) -> np.ndarray |
         return personalised_neighbours(inputs.Y, inputs.G, size=kept)
     if not len(clusters):
         return None
-    shortlister = Shortlister(clusters, Embedding(clusters.tokens, clusters.residual), config.shortlist.beam)
+    shortlister = Shortlister(clusters, Embedding(clusters.tokens, clusters.residual), config)
     out = np.full((inputs.X.shape[0], kept), -1, np.int32)
     mix = config.game.mix if config.game.negatives else 0.0
     with context.run.phase("negatives", total=len(out)) as phase:
@@ -314,20 +262,10 @@ def without_positives(labels: np.ndarray, Y: csr_array, self_label: np.ndarray) 
 # --- Module IV: the ranker ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Ranker:
-    """What Module IV yields: the network and its row tables."""
-
-    network: Network
-    tokens: RowTable
-    refinement: RowTable | None
-    targets: Targets
-
-
-def train_ranker(context: TrainingContext, embedded: Embedded, hard: np.ndarray | None) -> Ranker:
+def train_ranker(context: TrainingContext, embedded: Embedded, hard: np.ndarray | None) -> Trained:
     """The classifiers of the labels, on positives and sampled negatives."""
     config, inputs, tokens = context.config, context.inputs, embedded.tokens
-    targets = label_targets(context, hard)
+    targets = label_targets(context, hard, texts=config.label_documents == "all")
     refinement = initial_refinement(context, targets, tokens)
     learn = config.tokens == "learn"
     tokens = RowTable(tokens.weight.clone() if learn else tokens.weight, frozen=not learn)
@@ -353,44 +291,8 @@ def train_ranker(context: TrainingContext, embedded: Embedded, hard: np.ndarray 
         config.negatives,
         config.tail_weight,
         config.stages.rank.batch_size,
+        config.label_document_tokens,
         validate,
     )
     context.train(task, config.stages.rank, "rank")
-    return Ranker(network, tokens, refinement, targets)
-
-
-# --- Export -------------------------------------------------------------------------------------------------------
-
-
-def export(context: TrainingContext, clusters: Clusters, ranker: Ranker) -> Weights:
-    """Everything that does not depend on a document, computed once."""
-    network, width = ranker.network, context.width
-    classifiers, parts = network.export_classifiers(
-        ranker.targets.texts, ranker.tokens, ranker.refinement, ranker.targets.counts
-    )
-    G = context.inputs.G
-    none = np.zeros((0, width), np.float32)
-    attention = network.attention
-    shared = context.config.tokens == "frozen"
-    return Weights(
-        tokens=ranker.tokens.weight.numpy(),
-        residual=network.document.exported().numpy(),
-        classifiers=classifiers,
-        bias=network.bias.detach().numpy().reshape(1),
-        cluster_tokens=none if shared else clusters.tokens,
-        cluster_residual=clusters.residual,
-        cluster_classifiers=clusters.classifiers,
-        cluster_bias=clusters.bias,
-        member_ptr=clusters.member_ptr,
-        members=clusters.members,
-        graph_indptr=G.indptr.astype(np.int64),
-        graph_indices=G.indices.astype(np.int32),
-        graph_data=G.data.astype(np.float32),
-        cluster_graph_indptr=clusters.graph.indptr.astype(np.int64),
-        cluster_graph_indices=clusters.graph.indices.astype(np.int32),
-        cluster_graph_data=clusters.graph.data.astype(np.float32),
-        blocks=network.exported_blocks(),
-        attention_transform=none if attention is None else attention.exported_transform().numpy(),
-        attention_weigh=none if attention is None else attention.weigh.weight.detach().numpy(),
-        parts=parts,
-    )
+    return Trained(network, tokens, refinement, targets)

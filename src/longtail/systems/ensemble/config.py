@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,8 +19,10 @@ class RerankerConfig:
 
     balance: float = 0.6
     """Weight of rare labels in the loss: 0 every positive counts alike, 1 by its inverse propensity."""
-    hidden: int = 32
-    """Hidden units; 0: a linear model. With fewer than 500 validation documents it is always linear."""
+    trees: int = 100
+    """Boosted trees on top of a linear model; 0: none. With fewer than 500 validation documents there are none."""
+    hierarchy: bool = True
+    """Where labels have parents, the ranks of a candidate's parents, children and siblings are features."""
     documents: int = 10_000
     """Validation documents that it is fitted on at most."""
     subsets: bool = True
@@ -28,13 +30,17 @@ class RerankerConfig:
 
     def __post_init__(self) -> None:
         shares(self, "balance")
-        at_least_zero(self, "hidden")
+        at_least_zero(self, "trees")
         at_least_one(self, "documents")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EnsembleConfig(SystemConfig):
     """Settings of the ensemble; those of a member stand below its name, as in eclare.stages.rank.epochs=3."""
+
+    renamed: ClassVar[Mapping[str, str]] = {
+        "reranker.hidden": "boosted trees have taken the place of hidden units, 'reranker.trees' is their number"
+    }
 
     members: tuple[str, ...] = ("linear", "lexical", "eclare")
     """Systems that are combined, by name."""

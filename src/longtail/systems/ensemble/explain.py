@@ -1,15 +1,14 @@
 """Why the re-ranker gives a label its score: words by occlusion, and the share of each member.
 
 The explained quantity is the re-ranker's score s before the sigmoid. With x the features of the label for this text
-and x0 those for the text without words, the share of feature f is the integrated gradient of s on the straight line
-from x0 to x. s is linear in x but for its hidden units, which are functions of one variable each, so the integral
-is their mean slope (``explain/slopes.py``): shares add up to s(x) - s(x0) exactly. The share of a member is the
-sum of those of its columns.
+and x0 those for the text without words, the share of a member is its Shapley value: what its columns add to s when
+they change from x0 to x, averaged over all orders of the members. Shares add up to s(x) - s(x0) exactly.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,10 +16,10 @@ import numpy as np
 from longtail.explain.asked import Asked
 from longtail.explain.explanation import Context, LabelExplanation, MemberShare
 from longtail.explain.occlusion import by_occlusion
-from longtail.explain.slopes import mean_slope, softsign
 from longtail.explain.words import word_spans
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.shortlist.candidates import Candidates
+from longtail.systems.ensemble.features import computed, n_columns
 from longtail.systems.ensemble.predict import LATER_POWER, Encoded
 from longtail.systems.ensemble.reranker import Reranker
 from longtail.systems.explaining import asked_of
@@ -41,10 +40,11 @@ def explain(system: Ensemble, asked: Asked) -> list[LabelExplanation]:
     assert isinstance(encoded, Encoded)
     assert isinstance(without, Encoded)
     x, x0 = _features(encoded, asked.candidates()), _features(without, asked.candidates())
-    shares = reranker_shares(_reranker(encoded), x, x0, system.group_[asked.labels])
+    hierarchy = system.parents_ is not None
+    ends = np.cumsum([n_columns(m.system.candidate_features, hierarchy=hierarchy) for m in system.members_])
+    shares = member_shares(_reranker(encoded), x, x0, asked.labels, system.group_, ends)
     cosines = encoded.later_cosines(asked.candidates())
     raised = cosines**LATER_POWER > 1 / (1 + np.exp(-_logits(encoded, asked.candidates())))
-    ends = np.cumsum([len(m.system.candidate_features) + 1 for m in system.members_])
     scores = [asked.candidates().scores_in(part, 0.0) for part in encoded.gathered.shortlists]
     return [
         replace(
@@ -52,10 +52,10 @@ def explain(system: Ensemble, asked: Asked) -> list[LabelExplanation]:
             note=made.note + NOTE + (LATER.format(cosines[i]) if raised[i] else ""),
             members=[
                 MemberShare(
-                    member.name, float(shares[i, start:end].sum()), float(own[i]), _rank(x[i, end - 1])
+                    member.name, float(share), float(own[i]), _rank(x[i, end - len(computed(hierarchy))])
                 )
-                for member, start, end, own in zip(
-                    system.members_, [0, *ends[:-1].tolist()], ends.tolist(), scores, strict=True
+                for member, share, end, own in zip(
+                    system.members_, shares[i], ends.tolist(), scores, strict=True
                 )
             ],
         )
@@ -81,24 +81,37 @@ def context(system: Ensemble, asked: Asked) -> list[Context]:
     return [Context.joined(each) for each in parts]
 
 
-def reranker_shares(reranker: Reranker, x: np.ndarray, x0: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """The share of each feature in s(x) - s(x0).
+def member_shares(
+    reranker: Reranker,
+    x: np.ndarray,
+    x0: np.ndarray,
+    labels: np.ndarray,
+    group: np.ndarray,
+    ends: np.ndarray,
+) -> np.ndarray:
+    """The Shapley value of each member in s(x) - s(x0).
 
     Shapes:
-        x, x0 [n, features], group int [n] -> float64 [n, features]
+        x, x0 [n, features], labels int [n], group int8 [L], ends of the columns int [members]
+        -> float64 [n, members]
     """
-    hidden = reranker.hidden.astype(np.float64)
-    bias = reranker.hidden_bias[group].astype(np.float64)
-    slopes = mean_slope(softsign, bias + x0 @ hidden, bias + x @ hidden) * reranker.output
-    return np.asarray((reranker.weights[group] + slopes @ hidden.T) * (x - x0))
+    n_members, member_of = len(ends), np.searchsorted(ends, np.arange(x.shape[1]), side="right")
+    sets = np.arange(2**n_members)
+    changed = (sets[:, None] >> np.arange(n_members)) & 1 > 0
+    scores = np.stack([logits(reranker, np.where(some[member_of], x, x0), labels, group) for some in changed])
+    size = changed.sum(axis=1)
+    shares = np.zeros((len(x), n_members))
+    for m in range(n_members):
+        without = np.flatnonzero(~changed[:, m])
+        weight = 1 / (n_members * np.array([comb(n_members - 1, int(s)) for s in size[without]]))
+        shares[:, m] = weight @ (scores[without | (1 << m)] - scores[without])
+    return shares
 
 
-def reranker_logits(reranker: Reranker, x: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """s(x), float64 [n]."""
-    units = softsign(reranker.hidden_bias[group] + x.astype(np.float64) @ reranker.hidden)
-    return np.asarray(
-        reranker.bias[group] + (reranker.weights[group] * x).sum(axis=1) + units @ reranker.output
-    )
+def logits(reranker: Reranker, x: np.ndarray, labels: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """s(x) of labels that are looked at one by one, float64 [n]."""
+    each = Candidates(np.arange(len(labels) + 1), labels.astype(np.int32), np.zeros(len(labels), np.float32))
+    return reranker.logits(each, x.astype(np.float32), group).astype(np.float64)
 
 
 def _reranker(encoded: Encoded) -> Reranker:
@@ -118,8 +131,7 @@ def _features(encoded: Encoded, candidates: Candidates) -> np.ndarray:
 
 def _logits(encoded: EncodedDocuments, candidates: Candidates) -> np.ndarray:
     assert isinstance(encoded, Encoded)
-    x = _features(encoded, candidates)
-    return reranker_logits(_reranker(encoded), x, encoded.group[candidates.ids])
+    return logits(_reranker(encoded), _features(encoded, candidates), candidates.ids, encoded.group)
 
 
 def _rank(reciprocal: float) -> int | None:

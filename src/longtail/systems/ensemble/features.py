@@ -1,4 +1,9 @@
-"""The features of a candidate: the columns of every member, and its reciprocal rank in each of them."""
+"""The features of a candidate, per member: its columns, the reciprocal rank of the candidate and, where labels have
+parents, the ranks of its relatives (``hierarchy``).
+
+No feature is of the document alone: a ranking loss sees differences within a document only, so the weight of such a
+feature would be a matter of chance, and scores of different documents could not be compared.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +12,25 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from longtail.kernels import kernel
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.shortlist.candidates import Candidates, over_blocks, union_of
+from longtail.systems.ensemble import hierarchy as hierarchies
+
+COMPUTED = ("reciprocal_rank",)
+"""Columns that the ensemble computes from the shortlist of a member, after the member's own."""
+
+
+def n_columns(own: Sequence[str], *, hierarchy: bool = False) -> int:
+    """Feature columns of a member that has these columns of its own."""
+    return len(own) + len(computed(hierarchy))
+
+
+def computed(hierarchy: bool) -> tuple[str, ...]:
+    """Columns that the ensemble computes for a member."""
+    return (*COMPUTED, *hierarchies.COLUMNS) if hierarchy else COMPUTED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,17 +41,19 @@ class Gathered:
         candidates: the union; scores mean nothing yet.
         encoded: the documents as each member reads them.
         shortlists: the best labels of each member.
+        parents: of labels [L, L]; None: there are no features of the hierarchy.
     """
 
     candidates: Candidates
     encoded: Sequence[EncodedDocuments]
     shortlists: Sequence[Candidates]
+    parents: csr_array | None = None
 
     @classmethod
-    def of(cls, encoded: Sequence[EncodedDocuments], size: int) -> Gathered:
+    def of(cls, encoded: Sequence[EncodedDocuments], size: int, parents: csr_array | None = None) -> Gathered:
         """The ``size`` best labels of each member."""
         shortlists = [documents.readable_shortlist(size).best(size) for documents in encoded]
-        return cls(union_of(shortlists), encoded, shortlists)
+        return cls(union_of(shortlists), encoded, shortlists, parents)
 
     def features(self, candidates: Candidates | None = None) -> np.ndarray:
         """Of the gathered (or any) candidates, named as :func:`feature_names` says: float32 [entries, features]."""
@@ -40,6 +62,9 @@ class Gathered:
         for documents, shortlist in zip(self.encoded, self.shortlists, strict=True):
             columns.append(documents.features(candidates))
             columns.append(reciprocal_ranks(candidates, shortlist)[:, None])
+            if self.parents is not None:
+                ranked = shortlist.with_scores(reciprocal_ranks(shortlist, shortlist))
+                columns.append(hierarchies.relatives(candidates, ranked, self.parents))
         return np.concatenate(columns, axis=1)
 
 
@@ -80,9 +105,10 @@ class WithoutNewLabels(EncodedDocuments):
         return np.where(np.isinf(found), np.float32(0), found)
 
 
-def feature_names(members: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+def feature_names(members: Sequence[tuple[str, Sequence[str]]], *, hierarchy: bool = False) -> list[str]:
     """The names of the columns, for members with their own column names."""
-    return [f"{member}.{column}" for member, columns in members for column in (*columns, "reciprocal_rank")]
+    more = computed(hierarchy)
+    return [f"{member}.{column}" for member, columns in members for column in (*columns, *more)]
 
 
 def reciprocal_ranks(candidates: Candidates, shortlist: Candidates) -> np.ndarray:

@@ -25,12 +25,14 @@ from longtail.types import Dataset, LabelSet
 COUNTS_FILE = "label_counts.safetensors"
 MEMBER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "linear": {"tree": {"trees": 1}},
-    "eclare": {"shortlist": {"nearest": 0, "beam": 20}},
+    "eclare": {"shortlist": {"nearest": 0, "beam": 20}, "label_documents": "none"},
+    "galaxc": {"initial": {"rank": {"epochs": 1}}, "stages": {"joint": {"epochs": 2}}},
     "xgrank": {"clusters": {"nearest": 0}},
 }
 """Defaults of members that differ from those of the system alone. A second tree of ``linear`` doubles its cost and
 adds little beside other members; so does the search of ``eclare`` and ``xgrank`` among all labels, and a wide beam
-of ``eclare``: other members propose those labels."""
+of ``eclare``: other members propose those labels. Further epochs of ``galaxc`` double its cost, and label texts as
+training documents of ``eclare`` half as much again as its Module I."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +101,7 @@ def train_members(
     checkpoints: Checkpoints | None,
 ) -> None:
     """Train each member; text features that members share are computed once."""
-    store = FeatureStore(train.documents)
+    store = FeatureStore(train.documents, train.Y)
     for member in members:
         try:
             member.system._train(train, valid, MemberRun.of(run, member.name, checkpoints), store)

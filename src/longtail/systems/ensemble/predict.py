@@ -58,9 +58,10 @@ class Encoded(EncodedDocuments):
         fallback: PopularityFallback,
         candidates: int,
         revealed: csr_array | None = None,
+        parents: csr_array | None = None,
     ) -> None:
         self.rerankers, self.group, self.fallback = rerankers, group, fallback
-        self.gathered = Gathered.of(encoded, candidates)
+        self.gathered = Gathered.of(encoded, candidates, parents)
         readable = encoded[0].readable
         for documents in encoded[1:]:
             readable = readable | documents.readable

@@ -1,10 +1,14 @@
 """The re-ranker: one score from the features of a candidate (stacking).
 
-    s = b_g + <w_g, x> + sum over u of o_u softsign(a_gu + <h_u, x>),   probability = sigmoid(s)
+    s = b_g + <w_g, x> + sum over trees t of v_t[leaf of x],   probability = sigmoid(s)
 
 x are the features of a candidate, g is the frequency group of its label: the text of a rare label is a better
-predictor than its classifier, which was trained on few documents, so weights depend on the frequency. Hidden units
-let the weight of one feature depend on another.
+predictor than its classifier, which was trained on few documents, so weights depend on the frequency. Trees let the
+weight of one feature depend on the others. All nodes of a level of a tree compare the same feature with the same
+threshold (oblivious trees), so a leaf is found by a few comparisons without a branch. The group is one more feature
+of theirs, after the others.
+
+Trees score the ``BEST`` candidates of each document by the linear part; the others stay below them.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from typing import Self
 
 import numpy as np
 
+from longtail.errors import UsageError
 from longtail.kernels import SUMS, kernel
 from longtail.shortlist.candidates import Candidates, over_blocks
 from longtail.storage.schema import ArraySet, array
@@ -22,6 +27,11 @@ GROUP_STARTS = np.array([1, 2, 3, 5, 10, 30, 100, 500])
 """Training documents from which on a label is in the next group (the first group has none)."""
 
 N_GROUPS = len(GROUP_STARTS) + 1
+BEST = 48
+"""Candidates per document that trees score."""
+DEPTH = 5
+"""Comparisons per tree."""
+LEAVES = 2**DEPTH
 
 
 def frequency_groups(train_counts: np.ndarray) -> np.ndarray:
@@ -31,25 +41,33 @@ def frequency_groups(train_counts: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reranker(ArraySet):
-    """Weights of the re-ranker, as the equation names them: w, b, h, a, o."""
+    """Weights w and biases b by group, compared features and thresholds by tree and level, values v by leaf."""
 
     weights: np.ndarray = array("float32", N_GROUPS, "features")
     bias: np.ndarray = array("float32", N_GROUPS)
-    hidden: np.ndarray = array("float32", "features", "units")
-    hidden_bias: np.ndarray = array("float32", N_GROUPS, "units")
-    output: np.ndarray = array("float32", "units")
+    compared: np.ndarray = array("int32", "trees", DEPTH, index_below="features + 1")
+    thresholds: np.ndarray = array("float32", "trees", DEPTH)
+    values: np.ndarray = array("float32", "trees", LEAVES)
+
+    @classmethod
+    def linear(cls, weights: np.ndarray, bias: np.ndarray) -> Self:
+        """Without trees.
+
+        Shapes:
+            weights [groups, features], bias [groups]
+        """
+        return cls(
+            weights.astype(np.float32),
+            bias.astype(np.float32),
+            np.zeros((0, DEPTH), np.int32),
+            np.zeros((0, DEPTH), np.float32),
+            np.zeros((0, LEAVES), np.float32),
+        )
 
     @classmethod
     def mean(cls, weights: np.ndarray) -> Self:
-        """A linear combination with the same weights for all labels, without hidden units."""
-        n = len(weights)
-        return cls(
-            np.tile(weights.astype(np.float32), (N_GROUPS, 1)),
-            np.zeros(N_GROUPS, np.float32),
-            np.zeros((n, 0), np.float32),
-            np.zeros((N_GROUPS, 0), np.float32),
-            np.zeros(0, np.float32),
-        )
+        """A linear combination with the same weights for all labels."""
+        return cls.linear(np.tile(weights, (N_GROUPS, 1)), np.zeros(N_GROUPS))
 
     def __call__(self, candidates: Candidates, features: np.ndarray, group: np.ndarray) -> Candidates:
         """The candidates with their probabilities as scores.
@@ -57,51 +75,102 @@ class Reranker(ArraySet):
         Shapes:
             features float32 [entries, features], group int8 [L]
         """
+        logits = self.logits(candidates, features, group)
+        return candidates.with_scores(_sigmoid(logits))
+
+    def logits(self, candidates: Candidates, features: np.ndarray, group: np.ndarray) -> np.ndarray:
+        """s of every candidate, float32 [entries]."""
         out = np.empty(len(candidates.ids), np.float32)
         x = np.ascontiguousarray(features, np.float32)
+        if x.shape != (len(out), self.weights.shape[1]):
+            # The kernel does not look.
+            raise UsageError(f"features are {x.shape}, but must be {(len(out), self.weights.shape[1])}")
 
         def fill(a: int, b: int) -> None:
-            some = slice(candidates.indptr[a], candidates.indptr[b])
             _score(
-                candidates.ids[some],
-                x[some],
+                candidates.indptr[a : b + 1],
+                candidates.ids,
+                x,
                 group,
                 self.weights,
                 self.bias,
-                self.hidden,
-                self.hidden_bias,
-                self.output,
-                out[some],
+                self.compared,
+                self.thresholds,
+                self.values,
+                out,
             )
 
         over_blocks(len(candidates), fill)
-        return candidates.with_scores(out)
+        return out
+
+
+@kernel
+def _sigmoid(logits: np.ndarray) -> np.ndarray:
+    out = np.empty_like(logits)
+    for p in range(len(logits)):
+        out[p] = np.float32(1) / (np.float32(1) + np.exp(-logits[p]))
+    return out
 
 
 @kernel(fastmath=SUMS)
 def _score(
+    indptr: np.ndarray,
     ids: np.ndarray,
     x: np.ndarray,
     group: np.ndarray,
     weights: np.ndarray,
     bias: np.ndarray,
-    hidden: np.ndarray,
-    hidden_bias: np.ndarray,
-    output: np.ndarray,
+    compared: np.ndarray,
+    thresholds: np.ndarray,
+    values: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    n_features, n_units = hidden.shape
-    units = np.empty(n_units, np.float32)
-    for p in range(len(ids)):
-        g = group[ids[p]]
-        total = bias[g]
-        for u in range(n_units):
-            units[u] = hidden_bias[g, u]
-        for f in range(n_features):
-            value = x[p, f]
-            total += weights[g, f] * value
-            for u in range(n_units):
-                units[u] += hidden[f, u] * value
-        for u in range(n_units):
-            total += output[u] * units[u] / (np.float32(1) + abs(units[u]))
-        out[p] = np.float32(1) / (np.float32(1) + np.exp(-total))
+    n_features = weights.shape[1]
+    widest = 0
+    for i in range(len(indptr) - 1):
+        widest = max(widest, indptr[i + 1] - indptr[i])
+    columns = np.empty((n_features + 1, widest), np.float32)
+    chosen, leaf = np.empty(widest, np.int64), np.empty(widest, np.int32)
+    added = np.empty(widest, np.float32)
+    for i in range(len(indptr) - 1):
+        first, last = indptr[i], indptr[i + 1]
+        for p in range(first, last):
+            g = group[ids[p]]
+            total = bias[g]
+            for f in range(n_features):
+                total += weights[g, f] * x[p, f]
+            out[p] = total
+        if not len(values) or first == last:
+            continue
+        lowest = np.float32(-np.inf)
+        if last - first > BEST:
+            # Candidates as good as the last one that fits are scored as well, whatever their order.
+            lowest = np.partition(out[first:last], last - first - BEST)[last - first - BEST]
+        n = 0
+        for p in range(first, last):
+            if out[p] >= lowest:
+                chosen[n] = p
+                # Feature by feature, so that the comparisons of a level run over neighbouring numbers.
+                for f in range(n_features):
+                    columns[f, n] = x[p, f]
+                columns[n_features, n] = group[ids[p]]
+                added[n] = 0
+                n += 1
+        for t in range(len(values)):
+            for j in range(n):
+                leaf[j] = 0
+            for d in range(DEPTH):
+                column, threshold = columns[compared[t, d]], thresholds[t, d]
+                for j in range(n):
+                    leaf[j] = 2 * leaf[j] + (1 if column[j] > threshold else 0)
+            for j in range(n):
+                added[j] += values[t, leaf[j]]
+        least = np.float32(np.inf)
+        for j in range(n):
+            least = min(least, added[j])
+        for p in range(first, last):
+            if out[p] < lowest:
+                # At most the linear part of any other candidate, and at most what trees add to it.
+                out[p] += least
+        for j in range(n):
+            out[chosen[j]] += added[j]

@@ -1,14 +1,15 @@
-"""Fits a re-ranker on validation documents: Adam on a softmax loss over each document's candidates.
+"""Fits a re-ranker on validation documents: a linear model, then boosted trees on the candidates it ranks highest.
 
-The loss of a document is the mean over its positives p of v_p log(1 + sum over negatives n of exp(s_n - s_p)),
-where v_p is the inverse propensity of the label to the power of ``balance``. It depends on differences of scores
-alone, so scores are scaled and shifted to probabilities afterwards. Gradients are computed by one kernel, without
-torch, so that an ensemble of linear and lexical systems needs none.
+The linear model is fitted with Adam. The loss of a document is the mean over its positives p of
+v_p log(1 + sum over negatives n of exp(s_n - s_p)), where v_p is the inverse propensity of the label to the power
+of ``balance``. Trees (``boosted_trees.py``) have the same v_p. Both depend on differences of scores alone, so
+scores are scaled and shifted to probabilities afterwards. Nothing here needs torch, so an ensemble of linear and
+lexical systems needs none.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,19 +17,17 @@ from longtail.calibration.platt import platt
 from longtail.kernels import SUMS, kernel
 from longtail.metrics.propensity import inverse_propensity
 from longtail.shortlist.candidates import Candidates
+from longtail.systems.ensemble.boosted_trees import RankedExamples, boost
 from longtail.systems.ensemble.config import RerankerConfig
-from longtail.systems.ensemble.reranker import N_GROUPS, Reranker, frequency_groups
+from longtail.systems.ensemble.reranker import BEST, N_GROUPS, Reranker, frequency_groups
 from longtail.training.validation import ValidationSet
 
-LINEAR_STEPS, LINEAR_RATE = 100, 0.15
+STEPS, RATE = 100, 0.15
 """Of the linear model: full-batch steps."""
-ENOUGH_FOR_HIDDEN = 500
-"""Validation documents with a positive candidate from which on there are hidden units."""
-BATCH = 512
-STEPS, RATE = 400, 0.02
-"""Of the model with hidden units: steps on batches of documents."""
+ENOUGH_FOR_TREES = 500
+"""Validation documents with a positive candidate from which on there are trees."""
 MOST_CANDIDATES = 64
-"""Candidates per document that it is fitted on at most."""
+"""Candidates per document that the linear model is fitted on at most."""
 SHRINKAGE = 1e-3
 """L2 penalty on the deviation of a group from the weights of all labels: small groups should not overfit."""
 
@@ -38,28 +37,69 @@ def fit_reranker(
 ) -> Reranker | None:
     """Weights from validation documents; None where no candidate of any document is a positive.
 
+    Scores are probabilities on these very documents: on others they are too sure of themselves.
+
     Shapes:
         features float32 [entries, features]
     """
     every = examples = Examples.of(candidates, features, validation, config.balance)
     if not examples.positive.any():
         return None
-    n_positive = len(np.unique(examples.rows[examples.positive]))
-    units = config.hidden if n_positive >= ENOUGH_FOR_HIDDEN else 0
-    rng = np.random.default_rng(0)
     if examples.widest > MOST_CANDIDATES:
         # Most negatives are far from the top whatever the weights: a first fit on random ones finds the others.
-        guess = _descend(examples.best(rng.random(len(examples.group), np.float32)), 0)
-        scores = guess.scores(examples)
-        if units:
-            # Easy negatives too, or hidden units could lift them.
-            lifted = rng.random(len(scores)) < MOST_CANDIDATES / 2 / examples.widest
-            scores = np.where(lifted, scores.max() + 1, scores)
-        examples = examples.best(scores)
-    model = _descend(examples, units)
+        guess = _descend(examples.best(np.random.default_rng(0).random(len(examples.group), np.float32)))
+        examples = examples.best(guess.scores(examples))
+    reranker = _descend(examples).exported(every.mean, every.scale)
+    group = frequency_groups(validation.train_counts)
+    n_positive = len(np.unique(every.rows[every.positive]))
+    if config.trees and n_positive >= ENOUGH_FOR_TREES:
+        linear = reranker.logits(candidates, features, group)
+        trees = boost(_best_of(every, linear, features), config.trees)
+        reranker = Reranker(reranker.weights, reranker.bias, *trees)
     scored = every.positive | every.negative
-    line = platt(model.scores(every)[scored], every.positive[scored])
-    return model.exported(every.mean, every.scale, line)
+    logits = reranker.logits(candidates, features, group)
+    return scaled(reranker, *platt(logits[scored], every.positive[scored]))
+
+
+def marked(candidates: Candidates, validation: ValidationSet) -> tuple[np.ndarray, np.ndarray]:
+    """Which candidates are positives and which are negatives; pairs that are not scored are neither."""
+    positive = candidates.scores_in(Candidates.from_csr(validation.Y), 0.0) > 0
+    negative = ~positive
+    if validation.unscored is not None:
+        negative &= ~(candidates.scores_in(Candidates.from_csr(validation.unscored), 0.0) > 0)
+    return positive, negative
+
+
+def scaled(reranker: Reranker, slope: float, intercept: float) -> Reranker:
+    """The re-ranker whose scores are ``slope`` times those of this one plus ``intercept``."""
+    return replace(
+        reranker,
+        weights=(slope * reranker.weights).astype(np.float32),
+        bias=(slope * reranker.bias + intercept).astype(np.float32),
+        values=(slope * reranker.values).astype(np.float32),
+    )
+
+
+def _best_of(every: Examples, linear: np.ndarray, features: np.ndarray) -> RankedExamples:
+    """What trees are fitted on: the candidates that they are to score, of documents with a positive among them."""
+    rows = every.rows
+    scored = every.positive | every.negative
+    by_score = np.lexsort((-np.where(scored, linear, -np.inf), rows))
+    place = np.arange(len(rows)) - np.repeat(every.indptr[:-1], np.diff(every.indptr))
+    kept = np.zeros(len(rows), bool)
+    kept[by_score[place < BEST]] = True
+    kept &= scored
+    useful = np.bincount(rows[kept & every.positive], minlength=len(every.indptr) - 1) > 0
+    entries = np.flatnonzero(kept & useful[rows])
+    counts = np.bincount(rows[entries], minlength=len(useful))[useful]
+    return RankedExamples(
+        np.concatenate([[0], np.cumsum(counts)]),
+        np.column_stack([features[entries], every.group[entries]]).astype(np.float32),
+        every.positive[entries],
+        every.negative[entries],
+        every.weight[entries],
+        linear[entries],
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,10 +134,7 @@ class Examples:
             x = ((x - mean) / scale).astype(np.float32)
             x[:, constant] = 0
             scale = np.where(constant, np.inf, scale)
-        positive = candidates.scores_in(Candidates.from_csr(validation.Y), 0.0) > 0
-        negative = ~positive
-        if validation.unscored is not None:
-            negative &= ~(candidates.scores_in(Candidates.from_csr(validation.unscored), 0.0) > 0)
+        positive, negative = marked(candidates, validation)
         q = inverse_propensity(validation.train_counts, validation.n_train) ** balance
         weight = q[candidates.ids].astype(np.float32)
         if positive.any():
@@ -136,18 +173,14 @@ class Examples:
         )
 
 
-class _Model:
-    """Parameters in one vector, so that Adam is one line: shared, deviation, bias, hidden, hidden bias, output."""
+class _Linear:
+    """Parameters in one vector, so that Adam is one line: shared weights, deviations and biases of groups."""
 
-    def __init__(self, n_features: int, units: int) -> None:
-        rng = np.random.default_rng(0)
+    def __init__(self, n_features: int) -> None:
         shapes = {
             "shared": (n_features,),
             "deviation": (N_GROUPS, n_features),
             "bias": (N_GROUPS,),
-            "hidden": (n_features, units),
-            "hidden_bias": (N_GROUPS, units),
-            "output": (units,),
         }
         self.vector = np.zeros(sum(int(np.prod(shape)) for shape in shapes.values()), np.float32)
         self.slices: dict[str, tuple[slice, tuple[int, ...]]] = {}
@@ -157,8 +190,6 @@ class _Model:
             self.slices[name] = (slice(end, end + size), shape)
             end += size
         self["shared"][:1] = 1
-        self["hidden"][:] = rng.standard_normal((n_features, units)) / max(n_features, 1) ** 0.5
-        self["hidden_bias"][:] = rng.standard_normal((N_GROUPS, units)) / 2
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self.view(self.vector, name)
@@ -176,11 +207,7 @@ class _Model:
     def scores(self, examples: Examples) -> np.ndarray:
         """Scores of all entries."""
         x, group = examples.x, examples.group
-        found: np.ndarray = (x * self.weights()[group]).sum(axis=1) + self["bias"][group]
-        if not len(self["output"]):
-            return found
-        units = x @ self["hidden"] + self["hidden_bias"][group]
-        return np.asarray(found + (units / (1 + np.abs(units))) @ self["output"])
+        return np.asarray((x * self.weights()[group]).sum(axis=1) + self["bias"][group])
 
     def gradient(self, examples: Examples, documents: np.ndarray) -> np.ndarray:
         """Of the mean loss of some documents, with the penalty."""
@@ -196,53 +223,31 @@ class _Model:
             examples.weight,
             self.weights(),
             self["bias"],
-            self["hidden"],
-            self["hidden_bias"],
-            self["output"],
             by_group,
             self.view(found, "bias"),
-            self.view(found, "hidden"),
-            self.view(found, "hidden_bias"),
-            self.view(found, "output"),
         )
         self.view(found, "shared")[:] = by_group.sum(axis=0)
         self.view(found, "deviation")[:] = by_group + 2 * SHRINKAGE * self["deviation"]
         self.view(found, "bias")[:] += 2 * SHRINKAGE * self["bias"]
         return found
 
-    def exported(self, mean: np.ndarray, scale: np.ndarray, line: tuple[float, float]) -> Reranker:
-        """For features as they are, not standardised; ``line`` is the slope and intercept that scores get."""
-        slope, intercept = line
-        weights = slope * self.weights() / scale
-        hidden = self["hidden"] / scale[:, None]
-        return Reranker(
-            weights.astype(np.float32),
-            (slope * self["bias"] + intercept - weights @ mean).astype(np.float32),
-            np.ascontiguousarray(hidden, np.float32),
-            (self["hidden_bias"] - mean @ hidden).astype(np.float32),
-            (slope * self["output"]).astype(np.float32),
-        )
+    def exported(self, mean: np.ndarray, scale: np.ndarray) -> Reranker:
+        """For features as they are, not standardised."""
+        weights = self.weights() / scale
+        return Reranker.linear(weights, self["bias"] - weights @ mean)
 
 
-def _descend(examples: Examples, units: int) -> _Model:
-    """Adam: full-batch for the linear model, batches of documents and a cosine schedule with hidden units."""
-    model = _Model(examples.x.shape[1], units)
-    steps, rate = LINEAR_STEPS, LINEAR_RATE
-    if units:
-        steps, rate = STEPS, RATE
-    has_positive = np.zeros(len(examples.indptr) - 1, bool)
-    has_positive[examples.rows[examples.positive]] = True
-    documents = np.flatnonzero(has_positive)
-    rng = np.random.default_rng(0)
+def _descend(examples: Examples) -> _Linear:
+    """Full-batch Adam on the documents that have a positive candidate."""
+    model = _Linear(examples.x.shape[1])
+    documents = np.unique(examples.rows[examples.positive])
     first, second = np.zeros_like(model.vector), np.zeros_like(model.vector)
-    for step in range(steps):
-        some = rng.permutation(documents)[:BATCH] if units else documents
-        gradient = model.gradient(examples, some)
+    for step in range(STEPS):
+        gradient = model.gradient(examples, documents)
         first += np.float32(0.1) * (gradient - first)
         second += np.float32(0.001) * (gradient * gradient - second)
-        lr = rate * 0.5 * (1 + np.cos(np.pi * step / steps)) if units else rate
         corrected = np.sqrt(second / (1 - 0.999 ** (step + 1))) + 1e-8
-        model.vector -= (lr / (1 - 0.9 ** (step + 1)) * first / corrected).astype(np.float32)
+        model.vector -= (RATE / (1 - 0.9 ** (step + 1)) * first / corrected).astype(np.float32)
     return model
 
 
@@ -257,37 +262,23 @@ def _gradient(
     weight: np.ndarray,
     weights: np.ndarray,
     bias: np.ndarray,
-    hidden: np.ndarray,
-    hidden_bias: np.ndarray,
-    output: np.ndarray,
     d_weights: np.ndarray,
     d_bias: np.ndarray,
-    d_hidden: np.ndarray,
-    d_hidden_bias: np.ndarray,
-    d_output: np.ndarray,
 ) -> None:
-    n_features, n_units = hidden.shape
+    n_features = weights.shape[1]
     widest = 0
     for i in documents:
         widest = max(widest, indptr[i + 1] - indptr[i])
-    units, scores = np.empty((widest, n_units), np.float32), np.empty(widest, np.float32)
-    d_unit = np.empty(n_units, np.float32)
+    scores = np.empty(widest, np.float32)
     share = np.float32(1) / len(documents)
     for i in documents:
         start, n = indptr[i], indptr[i + 1] - indptr[i]
         highest, n_positive = np.float32(-np.inf), 0
         for j in range(n):
             p = start + j
-            g, total, row = group[p], np.float32(0), units[j]
-            for u in range(n_units):
-                row[u] = hidden_bias[g, u]
+            g, total = group[p], np.float32(0)
             for f in range(n_features):
-                value = x[p, f]
-                total += weights[g, f] * value
-                for u in range(n_units):
-                    row[u] += hidden[f, u] * value
-            for u in range(n_units):
-                total += output[u] * row[u] / (np.float32(1) + abs(row[u]))
+                total += weights[g, f] * x[p, f]
             scores[j] = total + bias[g]
             if negative[p]:
                 highest = max(highest, scores[j])
@@ -314,15 +305,7 @@ def _gradient(
                 d = pushed * np.exp(scores[j] - log_below)
             else:
                 continue
-            g, row = group[p], units[j]
+            g = group[p]
             d_bias[g] += d
-            for u in range(n_units):
-                size = np.float32(1) + abs(row[u])
-                d_output[u] += d * row[u] / size
-                d_unit[u] = d * output[u] / (size * size)
-                d_hidden_bias[g, u] += d_unit[u]
             for f in range(n_features):
-                value = x[p, f]
-                d_weights[g, f] += d * value
-                for u in range(n_units):
-                    d_hidden[f, u] += d_unit[u] * value
+                d_weights[g, f] += d * x[p, f]

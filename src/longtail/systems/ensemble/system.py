@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from longtail.calibration import DEPTH
 from longtail.calibration.calibration import Calibration
 from longtail.config import from_dict, merge
+from longtail.data.label_parents import label_parents
 from longtail.errors import ModelIntegrityError, UnsupportedError, UsageError
 from longtail.evaluation.insight import Insight
 from longtail.explain import Asked, Context, LabelExplanation
@@ -26,7 +27,7 @@ from longtail.systems.base import Capabilities, System, SystemConfig, TrainingFa
 from longtail.systems.batches import widest
 from longtail.systems.ensemble import budget, members
 from longtail.systems.ensemble.config import EnsembleConfig
-from longtail.systems.ensemble.features import WithoutNewLabels, feature_names
+from longtail.systems.ensemble.features import WithoutNewLabels, feature_names, n_columns
 from longtail.systems.ensemble.members import Member
 from longtail.systems.ensemble.popularity import PopularityFallback
 from longtail.systems.ensemble.predict import Encoded, Rerankers
@@ -58,6 +59,8 @@ class Ensemble(System):
     rerankers_: Rerankers
     subset_calibrations_: dict[tuple[str, ...], Calibration]
     group_: np.ndarray
+    parents_: csr_array | None = None
+    """Parents of labels [L, L], where the re-rankers have features of the hierarchy."""
     _fitted: FittedRerankers
 
     def __init__(self, config: SystemConfig | None = None, **settings: Any) -> None:
@@ -81,6 +84,7 @@ class Ensemble(System):
         created = members.create_members(self.config)
         members.train_members(created, train, valid, run, checkpoints)
         self._use(created)
+        self.parents_ = label_parents(train.labels) if self.config.reranker.hierarchy else None
         self._fit_rerankers(valid, run)
 
     def _use(self, trained: Sequence[Member]) -> None:
@@ -102,7 +106,13 @@ class Ensemble(System):
         first = self.members_[0].system
         with run.phase("re-ranker"):
             self._fitted = fit_rerankers(
-                self.members_, valid, first.label_counts_, first.facts_.documents, self.config, run
+                self.members_,
+                valid,
+                first.label_counts_,
+                first.facts_.documents,
+                self.config,
+                run,
+                self.parents_,
             )
         self.rerankers_ = self._fitted.rerankers
         self.subset_calibrations_ = {}
@@ -136,6 +146,8 @@ class Ensemble(System):
         ensemble.facts_ = TrainingFacts(first.facts_.documents, first.facts_.fingerprint)
         share_features(combined)
         ensemble._use(combined)
+        if ensemble.config.reranker.hierarchy:
+            ensemble.parents_ = label_parents(first.labels_)
         valid = valid.relabelled(first.labels_.extended(valid.labels.ids))
         run = run or Run()
         ensemble._fit_rerankers(valid, run)
@@ -147,7 +159,8 @@ class Ensemble(System):
     @property
     def feature_names_(self) -> list[str]:
         """The names of the re-ranker's features."""
-        return feature_names([(m.name, m.system.candidate_features) for m in self.members_])
+        columns = [(m.name, m.system.candidate_features) for m in self.members_]
+        return feature_names(columns, hierarchy=self.parents_ is not None)
 
     def _encode(
         self,
@@ -160,7 +173,13 @@ class Ensemble(System):
         encoded = [self._encode_member(m.system, documents, store, revealed, edges) for m in self.members_]
         names = tuple(m.name for m in self.members_)
         return Encoded(
-            encoded, self.rerankers_.of(names), self.group_, self.fallback_, self._n_candidates, revealed
+            encoded,
+            self.rerankers_.of(names),
+            self.group_,
+            self.fallback_,
+            self._n_candidates,
+            revealed,
+            self.parents_,
         )
 
     @property
@@ -315,6 +334,7 @@ class Ensemble(System):
             "members": members.describe(self.members_),
             "rerankers": [list(names) for names in sets],
             "warm": self.rerankers_.warm is not None,
+            "hierarchy": self.parents_ is not None,
         }
         write_json(folder / "ensemble.json", described)
         for number, names in enumerate(sets):
@@ -333,7 +353,11 @@ class Ensemble(System):
             raise ModelIntegrityError(f"{folder.root}: ensemble.json does not describe an ensemble")
         loaded = members.load_members(described.get("members"), folder, features, self.labels_)
         self._use(loaded)
-        widths = {m.name: len(m.system.candidate_features) + 1 for m in loaded}
+        hierarchy = described.get("hierarchy", False) is True
+        self.parents_ = label_parents(self.labels_) if hierarchy else None
+        if hierarchy and self.parents_ is None:
+            raise ModelIntegrityError(f"{folder.root}: the parents of the labels are missing")
+        widths = {m.name: n_columns(m.system.candidate_features, hierarchy=hierarchy) for m in loaded}
         if len(widths) < len(loaded):
             raise ModelIntegrityError(f"{folder.root}: ensemble.json has a member twice")
         self.rerankers_ = Rerankers({}, None)

@@ -16,8 +16,8 @@ from longtail.data.warm_start import half_of_each_row
 from longtail.run import Run
 from longtail.shortlist.candidates import Candidates
 from longtail.systems.ensemble.budget import nested_subsets
-from longtail.systems.ensemble.config import EnsembleConfig
-from longtail.systems.ensemble.features import Gathered
+from longtail.systems.ensemble.config import EnsembleConfig, RerankerConfig
+from longtail.systems.ensemble.features import Gathered, feature_names
 from longtail.systems.ensemble.members import Member
 from longtail.systems.ensemble.predict import Rerankers
 from longtail.systems.ensemble.reranker import Reranker, frequency_groups
@@ -28,6 +28,9 @@ from longtail.types import Dataset
 
 FEWEST_DOCUMENTS = 50
 """Validation documents below which a re-ranker is not fitted: members are combined by their reciprocal ranks."""
+
+BLOCKS = 20
+"""Blocks of neighbouring validation documents."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,10 +54,14 @@ def fit_rerankers(
     n_train: int,
     config: EnsembleConfig,
     run: Run,
+    parents: csr_array | None = None,
 ) -> FittedRerankers:
-    """A re-ranker for all members, one for each faster subset, and one for documents with revealed labels."""
+    """A re-ranker for all members, one for each faster subset, and one for documents with revealed labels.
+
+    ``parents`` of labels [L, L] make features; None: there are none.
+    """
     subsets = nested_subsets(members) if config.reranker.subsets else [tuple(m.name for m in members)]
-    by_rank = {names: _by_rank([m for m in members if m.name in names]) for names in subsets}
+    by_rank = {names: _by_rank([m for m in members if m.name in names], parents) for names in subsets}
     if valid is None or len(valid) < FEWEST_DOCUMENTS:
         n = 0 if valid is None else len(valid)
         run.warn(
@@ -74,32 +81,48 @@ def fit_rerankers(
     encoded = {m.name: m.system._encode(valid.documents, store) for m in members}
     found, unseen = {}, {}
     for names in subsets:
-        gathered = Gathered.of([encoded[name] for name in names], config.candidates)
+        gathered = Gathered.of([encoded[name] for name in names], config.candidates, parents)
         features = gathered.features()
         fitted = fit_reranker(gathered.candidates, features, validation, config.reranker)
         found[names] = by_rank[names] if fitted is None else fitted
         if config.calibrate != "none" and fitted is not None:
-            unseen[names] = cross_fitted(gathered.candidates, features, validation, config)
-    return FittedRerankers(Rerankers(found, _fit_warm(members, valid, validation, config)), chosen, unseen)
+            unseen[names] = cross_fitted(gathered.candidates, features, validation, config.reranker)
+    return FittedRerankers(
+        Rerankers(found, _fit_warm(members, valid, validation, config, parents)), chosen, unseen
+    )
+
+
+def halves(n: int) -> np.ndarray:
+    """The half, 0 or 1, of each of n documents: blocks of neighbours in turn.
+
+    Documents of one origin are often neighbours in a file. In both halves, they would be no test of each other.
+    """
+    return np.asarray(np.arange(n) * BLOCKS // max(n, 1) % 2)
 
 
 def cross_fitted(
-    candidates: Candidates, features: np.ndarray, validation: ValidationSet, config: EnsembleConfig
+    candidates: Candidates,
+    features: np.ndarray,
+    validation: ValidationSet,
+    settings: RerankerConfig,
 ) -> Candidates:
     """The candidates of each half of the documents, scored by a re-ranker that was fitted on the other half."""
-    order = np.random.default_rng(config.seed).permutation(len(candidates))
-    group = frequency_groups(validation.train_counts)
+    group, half_of = frequency_groups(validation.train_counts), halves(len(candidates))
     scores = np.zeros(len(candidates.ids), np.float32)
     for half in (0, 1):
-        held_out = (order % 2 == half)[candidates.rows]
-        fitted = fit_reranker(candidates.where(~held_out), features[~held_out], validation, config.reranker)
+        held_out = (half_of == half)[candidates.rows]
+        fitted = fit_reranker(candidates.where(~held_out), features[~held_out], validation, settings)
         if fitted is not None:
             scores[held_out] = fitted(candidates.where(held_out), features[held_out], group).scores
     return candidates.with_scores(scores)
 
 
 def _fit_warm(
-    members: Sequence[Member], valid: Dataset, validation: ValidationSet, config: EnsembleConfig
+    members: Sequence[Member],
+    valid: Dataset,
+    validation: ValidationSet,
+    config: EnsembleConfig,
+    parents: csr_array | None,
 ) -> Reranker | None:
     """The re-ranker of documents of which some labels are revealed: half of those of validation documents."""
     if not any(m.system.capabilities.revealed_labels for m in members):
@@ -125,16 +148,13 @@ def _fit_warm(
         )
         for m in members
     ]
-    gathered = Gathered.of(encoded, config.candidates)
+    gathered = Gathered.of(encoded, config.candidates, parents)
     warm = replace(validation, Y=rest[some], unscored=unscored)
     return fit_reranker(gathered.candidates, gathered.features(), warm, config.reranker)
 
 
-def _by_rank(members: Sequence[Member]) -> Reranker:
+def _by_rank(members: Sequence[Member], parents: csr_array | None) -> Reranker:
     """The mean of the members' reciprocal ranks."""
-    weights = [
-        weight
-        for member in members
-        for weight in (*[0.0] * len(member.system.candidate_features), 1.0 / len(members))
-    ]
-    return Reranker.mean(np.array(weights))
+    columns = [(member.name, member.system.candidate_features) for member in members]
+    names = feature_names(columns, hierarchy=parents is not None)
+    return Reranker.mean(np.array([name.endswith(".reciprocal_rank") for name in names]) / len(members))

@@ -40,7 +40,7 @@ class InitialConfig:
     """Training of the surrogate task (source surrogate)."""
     embed: TrainConfig = field(default_factory=lambda: _cosine(1, 0.005))
     """Training of token embeddings with label texts alone (source labels, stage 1)."""
-    rank: TrainConfig = field(default_factory=lambda: _cosine(1, 0.005))
+    rank: TrainConfig = field(default_factory=lambda: _cosine(4, 0.005))
     """Training of token embeddings with a free vector per label as well (source labels, stage 2)."""
 
     def __post_init__(self) -> None:
@@ -57,7 +57,7 @@ class GraphConfig:
     encoder: Literal["galaxc", "gin", "graphsage"] = "galaxc"
     """How a node and its neighbours become embeddings: linear convolutions, or one of the ablations of table 7."""
     fanouts: tuple[int, ...] = (4, 3, 2)
-    """Neighbours that are sampled in each hop; as many hops as there are numbers."""
+    """Neighbours that are sampled in each hop; as many hops as numbers. None: initial embeddings alone."""
     include_initial: bool = True
     """The initial embedding of a node is one more resolution beside the hops (paper: false)."""
     neighbours: int = 4
@@ -72,14 +72,20 @@ class GraphConfig:
     """A document and a label of the same text are one node (those of the same id always are)."""
     auxiliary: Literal["none", "predict", "train"] = "train"
     """Where the edges that come with the data are used: nowhere, for new documents, or in training too."""
+    parents: bool = False
+    """Whether a label and its parents (where labels have some) have an edge."""
     transductive: bool = False
     """New documents of one batch are nodes of the graph together; predictions then depend on the batch."""
 
     def __post_init__(self) -> None:
         at_least_one(self, "neighbours", "samples", "head_keep")
-        if not 1 <= len(self.fanouts) <= 3 or min(self.fanouts) < 1:
+        if len(self.fanouts) > 3 or min(self.fanouts, default=1) < 1:
             raise ConfigError(
-                f"'fanouts' must be one to three numbers of at least 1, not {list(self.fanouts)}"
+                f"'fanouts' must be at most three numbers of at least 1, not {list(self.fanouts)}"
+            )
+        if not self.fanouts and (self.encoder != "galaxc" or not self.include_initial):
+            raise ConfigError(
+                "without 'fanouts', 'include_initial' must be true and 'encoder' must be galaxc"
             )
         if self.head_above is not None:
             at_least_one(self, "head_above")
@@ -101,6 +107,8 @@ class NeighbourhoodConfig:
     """The share of its labels that is hidden from a document whose neighbours are its labels (paper: 0)."""
     visible_in_loss: bool = False
     """Labels that are neighbours of a document count in its loss (paper: true)."""
+    leave_out: bool = True
+    """A document is no neighbour of its rare labels in the step that it is trained in (classifier.node)."""
     fill: bool = True
     """Documents of fewer known labels than graph.neighbours are joined with nearest nodes too (paper: false)."""
 
@@ -116,7 +124,7 @@ class ClassifierConfig:
     """Each label has its own attention over the resolutions of a document; false: all resolutions count alike."""
     attention_init_scale: float = 0.0
     """Standard deviation of the initial attention logits (paper: 1)."""
-    attention_rate: float = 10.0
+    attention_rate: float = 20.0
     """Learning rate of the attention, relative to that of the other weights."""
     node: bool = True
     """The embedding of the label's node is part of its classifier (paper: false)."""
@@ -178,11 +186,12 @@ class ShortlistConfig:
     """Labels of nearest embedding (paper: 500)."""
     embedding: Literal["transformed", "raw", "classifier"] = "classifier"
     """What is searched: means of transformed resolutions (paper: this one), means of convolved ones (its published
-    code), or the classifiers of the labels in place of their embeddings, by inner product."""
+    code), or the classifiers of the labels in place of their embeddings, by inner product: an exact search over
+    copies in 8 bits."""
     voters: int = 20
     """Nearest nodes whose labels join the shortlist, where they are training documents (paper: 0)."""
     ef_search: int = 200
-    """Candidates that the search for labels keeps at a time: more find more, and take longer."""
+    """Candidates that the search among embeddings of labels keeps at a time: more find more, and take longer."""
 
     def __post_init__(self) -> None:
         at_least_one(self, "size", "ef_search")
@@ -193,7 +202,7 @@ class ShortlistConfig:
 class StagesConfig:
     """Training of the modules."""
 
-    joint: TrainConfig = field(default_factory=lambda: _cosine(2, 0.005, "overall"))
+    joint: TrainConfig = field(default_factory=lambda: _cosine(4, 0.005, "overall"))
     """Module I: convolutions, transformations, attention and classifiers."""
     refine: TrainConfig = field(default_factory=lambda: _cosine(2, 0.002, "overall"))
     """Module IV: attention and classifiers, on hard negatives."""
@@ -241,7 +250,9 @@ class GalaxcConfig(SystemConfig):
         "stages.joint.lr",
     )
 
-    text: TextConfig = field(default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True))
+    text: TextConfig = field(
+        default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True, title_share="auto")
+    )
     """How texts become bags of tokens; documents and labels share the vocabulary."""
     width: int | None = None
     """Length of a token embedding; none: 300."""

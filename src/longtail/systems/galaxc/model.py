@@ -31,7 +31,7 @@ from longtail.blocks.layered_encoder import LayeredEncoder
 from longtail.graph.hop_sums import hop_terms
 from longtail.graph.layers import Layers, layers_of
 from longtail.systems.galaxc.config import GalaxcConfig
-from longtail.systems.galaxc.neighbourhoods import Neighbourhoods
+from longtail.systems.galaxc.neighbourhoods import Neighbourhoods, first_visible
 from longtail.systems.galaxc.node_index import NodeIndex
 from longtail.training.label_loss import LabelLoss, log_odds
 from longtail.training.rows import RowTable
@@ -40,6 +40,9 @@ from longtail.training.task import Batch, Task
 
 NODE_WEIGHT = 3.0
 """Initial weight g_k of the label's node in its classifier."""
+
+RARE = 50
+"""Labels of at most so many documents are trained without the document itself as their neighbour."""
 
 KEPT_BYTES = 3 * 2**30
 """The neighbour sums of all labels are kept for an epoch if they are no larger than this."""
@@ -151,6 +154,21 @@ class GraphEncoder:
         """The products of sampled sums of nodes, float32 [n, 2^hops, D]."""
         return hop_terms(self.nodes.vectors, self.nodes.graph, nodes, self.fanouts, seed=seed)
 
+    def terms_without(self, nodes: np.ndarray, hidden: np.ndarray, seed: int) -> np.ndarray:
+        """The same where some nodes are no neighbours of these."""
+        graph = self.nodes.graph
+        first, counts = graph.indptr[nodes], np.diff(graph.indptr)[nodes]
+        rows = np.repeat(np.arange(len(nodes)), counts)
+        entries = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts) + first[rows]
+        neighbours = graph.indices[entries]
+        is_hidden = np.zeros(graph.n_nodes, bool)
+        is_hidden[hidden] = True
+        keys = np.random.default_rng(seed).random(len(rows))
+        lists = first_visible(
+            rows, neighbours, ~is_hidden[neighbours], keys, len(nodes), max(self.fanouts, default=1)
+        )
+        return hop_terms(self.nodes.vectors, graph, nodes, self.fanouts, seed=seed, neighbours_of=lists)
+
 
 class ScoreLabels(Task):
     """Modules I and IV: documents against the classifiers of their positives and of sampled negatives.
@@ -188,7 +206,8 @@ class ScoreLabels(Task):
         self.fanouts = config.graph.fanouts
         self.refines = hard is not None
         self._validate = validate
-        counts = np.bincount(Y.indices, minlength=Y.shape[1])
+        self.counts = counts = np.bincount(Y.indices, minlength=Y.shape[1])
+        self.leaves_out = config.neighbourhood.leave_out
         self.shrinkage = shrinkage_factors(counts, config.classifier.shrinkage)
         stage = config.stages.refine if self.refines else config.stages.joint
         self.sampler = BatchSampler(
@@ -248,14 +267,30 @@ class ScoreLabels(Task):
         classifiers = self.free.take(columns)
         classifiers = classifiers * self.shrinkage[torch.from_numpy(columns)].to(self.device)
         if network.labels is not None:
-            classifiers = classifiers + network.node_part(self._label_resolutions(columns))
+            terms = torch.from_numpy(self.label_terms(columns, batch)).to(self.device)
+            classifiers = classifiers + network.node_part(network.convolved(terms))
         logits = self.logits.take(columns) if network.attends else None
         return self.label_loss(network.scores(network.documents(resolutions), classifiers, logits), sampled)
 
-    def _label_resolutions(self, labels: np.ndarray) -> torch.Tensor:
+    def label_terms(self, labels: np.ndarray, batch: Batch) -> np.ndarray:
+        """The products of sampled sums of labels; the documents of the batch are no neighbours of rare ones.
+
+        A label of few documents would be recognised by the document itself, which is no neighbour of it in
+        prediction. Among many documents it hardly counts.
+        """
+        graph, encoder = self.nodes.graph, self._encoder
         if self._label_terms is None:
-            return self._encoder.labels(labels, self.device)
-        return self.network.convolved(torch.from_numpy(self._label_terms[labels]).to(self.device))
+            terms = encoder.terms(graph.node_of_label[labels], encoder.seed)
+        else:
+            terms = self._label_terms[labels]
+        if self.leaves_out and self.fanouts:
+            own = np.unique(self.sampler.Y[batch.rows].indices)
+            own = own[self.counts[own] <= RARE]
+            hidden = graph.node_of_document[batch.rows]
+            terms[np.searchsorted(labels, own)] = encoder.terms_without(
+                graph.node_of_label[own], hidden, batch.seed
+            )
+        return terms
 
 
 def shrinkage_factors(counts: np.ndarray, shrinkage: float) -> torch.Tensor:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.sparse import coo_array, csr_array, vstack
 
+from longtail.data.label_parents import label_parents
 from longtail.graph.joint import JointGraph, extended, joint_graph, label_nodes
 from longtail.run import Run
 from longtail.shortlist.ann import AnnIndex
@@ -84,6 +85,13 @@ class NodeIndex:
             if train.edges is not None and config.auxiliary == "train":
                 known = node_numbers(train.documents.ids, range(n), train.labels.ids, node_of_label)
                 edges = train.edges.located(known)[:2]
+            if config.parents and (parents := label_parents(train.labels)) is not None:
+                ends = [node_of_label[end] for end in parents.nonzero()]
+                edges = (
+                    (ends[0], ends[1])
+                    if edges is None
+                    else (np.append(edges[0], ends[0]), np.append(edges[1], ends[1]))
+                )
             graph = joint_graph(
                 Y,
                 same=same,

@@ -20,9 +20,11 @@ from longtail.graph.hop_sums import combine, hop_terms
 from longtail.graph.joint import JointGraph
 from longtail.graph.layers import layers_of
 from longtail.shortlist.ann import AnnIndex
+from longtail.shortlist.ann_graph import EF_CONSTRUCTION, M
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.shortlist.candidates import Candidates, union_of
 from longtail.shortlist.layered import LayeredWeights
+from longtail.shortlist.meta_shortlist import ClusterSearch
 from longtail.shortlist.resolutions import attended, transformed
 from longtail.shortlist.scoring import score, sigmoid, softmax
 from longtail.storage.schema import ArraySet, array
@@ -144,7 +146,7 @@ class Predictor:
     Args:
         weights: the exported matrices.
         nodes: initial embeddings, graph and search.
-        labels: the embeddings that labels are found by.
+        labels: the embeddings that labels are found by; None: their classifiers are searched.
         layered: the weights of GIN or GraphSAGE, by name.
     """
 
@@ -152,7 +154,7 @@ class Predictor:
         self,
         weights: Weights,
         nodes: NodeIndex,
-        labels: AnnIndex,
+        labels: AnnIndex | None,
         config: GalaxcConfig,
         layered: Mapping[str, np.ndarray] | None = None,
     ) -> None:
@@ -235,27 +237,42 @@ class Predictor:
                 neighbours_of=neighbours,
                 own_vectors=vectors,
             )
-            hops = np.stack(combine(terms, self.weights.eps), axis=1)
+            hops = terms[:, :0] if not graph.fanouts else np.stack(combine(terms, self.weights.eps), axis=1)
         found = np.concatenate([vectors[:, None], hops], axis=1) if graph.include_initial else hops
         if self.config.transform.unit:
             found = unit(found.reshape(-1, found.shape[2])).reshape(found.shape)
         found = np.ascontiguousarray(found, np.float32)
         return Resolutions(found, transformed(found, self.weights.transform, self.weights.shift))
 
-    def nearest_labels(self, documents: Resolutions) -> Candidates:
-        """The labels of nearest embedding with their cosines (the second search)."""
+    def nearest_labels(self, documents: Resolutions, size: int | None = None) -> Candidates:
+        """The labels of nearest embedding or classifier with their cosines (the second search).
+
+        Classifiers are found by inner product: their cosine is that of vectors which are all as long as the longest
+        of them by one more number.
+        """
         config = self.config.shortlist
-        size = min(config.size, len(self.weights.classifiers))
-        found = self.labels.search(self.label_query(documents), size, ef_search=max(config.ef_search, size))
-        return Candidates.from_padded(*found)
+        size = min(size or config.size, len(self.weights.classifiers))
+        query = self.label_query(documents)
+        if self.labels is None:
+            found = self._classifier_search.top(query, size)
+            lengths = np.linalg.norm(query, axis=1)[found.rows] * self._longest
+            return found.with_scores((found.scores / lengths).astype(np.float32))
+        found_padded = self.labels.search(query, size, ef_search=max(config.ef_search, size))
+        return Candidates.from_padded(*found_padded)
+
+    @cached_property
+    def _classifier_search(self) -> ClusterSearch:
+        return ClusterSearch(self.weights.classifiers)
+
+    @cached_property
+    def _longest(self) -> float:
+        """The length of the longest classifier."""
+        return float(np.linalg.norm(self.weights.classifiers, axis=1).max(initial=0))
 
     def label_query(self, documents: Resolutions) -> np.ndarray:
-        """What the index of labels is searched for: the mean of the resolutions of a document."""
-        kind = self.config.shortlist.embedding
-        mean = (documents.convolved if kind == "raw" else documents.transformed).mean(axis=1)
-        if kind == "classifier":
-            return np.concatenate([mean, np.zeros((len(mean), 1), np.float32)], axis=1)
-        return np.asarray(mean)
+        """What labels are searched for: the mean of the resolutions of a document."""
+        raw = self.config.shortlist.embedding == "raw"
+        return np.asarray((documents.convolved if raw else documents.transformed).mean(axis=1))
 
     def classify(self, documents: Resolutions, candidates: Candidates) -> Candidates:
         """The candidates with the scores of their classifiers, before the sigmoid."""
@@ -278,10 +295,9 @@ class Predictor:
             labels int [n] -> int32 [n, k], float32 [n, k]: labels and cosines
         """
         index = self.labels
-        if self.config.shortlist.embedding == "classifier":
-            # The number that makes the keys equally long depends on how rare a label is, not on its meaning.
+        if index is None:
             every = np.arange(len(self.weights.classifiers), dtype=np.int32)
-            index = AnnIndex(every, unit(self.weights.classifiers), index.m, index.ef_construction)
+            index = AnnIndex(every, unit(self.weights.classifiers), M, EF_CONSTRUCTION)
         return index.search(rows_of(index, labels), k)
 
 
@@ -344,15 +360,3 @@ class GraphDocuments(EncodedDocuments):
             ],
             axis=1,
         )
-
-
-def label_keys(embedding: np.ndarray, classifiers: np.ndarray, kind: str) -> np.ndarray:
-    """The vectors that labels are found by: their embeddings, or classifiers with one more number for equal length.
-
-    Among vectors of one length, the nearest ones are those of the highest inner product.
-    """
-    if kind != "classifier":
-        return embedding
-    squares = np.einsum("ij,ij->i", classifiers, classifiers, dtype=np.float64)
-    rest = np.sqrt(np.maximum(squares.max(initial=0) - squares, 0))
-    return np.concatenate([classifiers, rest[:, None]], axis=1).astype(np.float32)

@@ -210,7 +210,8 @@ class Galaxc(System):
         self.initial_.save(folder / "initial")
         predictor.weights.save(folder / "weights.safetensors")
         predictor.nodes.index.save(folder / "nodes.safetensors")
-        predictor.labels.save(folder / "labels.safetensors")
+        if predictor.labels is not None:
+            predictor.labels.save(folder / "labels.safetensors")
         if predictor.layered_arrays is not None:
             write_arrays(folder / "encoder.safetensors", predictor.layered_arrays)
 
@@ -231,8 +232,9 @@ class Galaxc(System):
         self.initial_ = Initial.load(folder.sub("initial"), self.config, columns=self.n_columns_, width=width)
         index = AnnIndex.load(folder.path("nodes.safetensors"), n=len(weights.graph_indptr) - 1, width=width)
         nodes = NodeIndex(rows_of(index), weights.graph, index, weights.labels_of, ids)
-        key_width = width + (self.config.shortlist.embedding == "classifier")
-        labels = AnnIndex.load(folder.path("labels.safetensors"), n=len(self.labels_), width=key_width)
+        labels = None
+        if self.config.shortlist.embedding != "classifier":
+            labels = AnnIndex.load(folder.path("labels.safetensors"), n=len(self.labels_), width=width)
         layered = None
         if config.encoder != "galaxc":
             layered = _graph_encoder(

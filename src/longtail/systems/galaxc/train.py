@@ -16,7 +16,7 @@ from longtail.systems.galaxc.initial import Initial, TokenEmbeddings, encoded, g
 from longtail.systems.galaxc.model import GraphEncoder, Network, ScoreLabels, shrinkage_factors
 from longtail.systems.galaxc.neighbourhoods import Neighbourhoods
 from longtail.systems.galaxc.node_index import NodeIndex, first_of
-from longtail.systems.galaxc.predict import Predictor, Weights, graph_arrays, label_keys
+from longtail.systems.galaxc.predict import Predictor, Weights, graph_arrays
 from longtail.systems.galaxc.surrogate import surrogate_tokens
 from longtail.text.feature_store import FeatureStore
 from longtail.training import trainer
@@ -313,8 +313,9 @@ def export(context: TrainingContext, nodes: NodeIndex, parameters: Parameters) -
     with context.run.phase("export"), torch_threads():
         classifiers, attention, embedding = export_labels(context, nodes, parameters, config.graph.samples)
         transform, shift = (part.numpy() for part in network.documents.exported())
-        keys = label_keys(embedding, classifiers, config.shortlist.embedding)
-        index = AnnIndex.build(keys, stored="float16", run=context.run)
+        index = None
+        if config.shortlist.embedding != "classifier":
+            index = AnnIndex.build(embedding, stored="float16", run=context.run)
         eps = np.zeros(len(config.graph.fanouts), np.float32)
         if network.convolution is not None:
             eps = network.convolution.eps.detach().numpy().copy()

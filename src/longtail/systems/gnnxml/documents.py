@@ -71,7 +71,7 @@ class DocumentGraphs:
         with run.phase("keywords"):
             finder = KeywordFinder.learn(texts, config)
         if config.encoder != LIGHT:
-            return cls(config, finder, TransformerEncoder(TextEncoder.of(config.encoder)))
+            return cls(config, finder, _transformer(TextEncoder.of(config.encoder), config))
         with run.phase("projection"):
             some = sampled(texts)
 
@@ -93,9 +93,12 @@ class DocumentGraphs:
         Shapes:
             float32 [V, width]
         """
-        cache = None
+        if isinstance(self.encoder, LightEncoder):
+            graphs, words = self.word_graphs(texts, run)
+            return graphs, self.encoder.of_words(words)
+        encoder: SentenceCache | TransformerEncoder = self.encoder
         if run is not None and self.config.cache is not None:
-            cache = SentenceCache(self.config.cache, self.encoder, run)
+            encoder = SentenceCache(self.config.cache, self.encoder, run)
         parts: list[KeyGraphs] = []
         # Room for as many vertices as there can be: the system backs only written pages with memory.
         most = self.config.keywords + self.config.entities + 1
@@ -103,13 +106,49 @@ class DocumentGraphs:
         done = 0
         with (run or Run()).phase("keyword graphs", len(texts)) as phase:
             for wave in waves(texts):
-                graphs, vectors = self._wave([texts[part] for part in wave], cache, phase)
-                for some, made in zip(graphs, vectors, strict=True):
-                    features[done : done + len(made)] = made
-                    done += len(made)
+                chunks = [texts[part] for part in wave]
+                for passages, _, some in run_all(lambda chunk: key_graphs(chunk, self.finder), chunks):
+                    vectors = some.sentences @ _sentence_vectors(encoder, passages.spell(), phase)
+                    features[done : done + len(vectors)] = vectors
+                    done += len(vectors)
                     parts.append(some.without_sentences())
                     phase.advance(len(some))
         return join_key_graphs(parts), features[:done]
+
+    def word_graphs(self, texts: Sequence[str], run: Run | None = None) -> tuple[KeyGraphs, csr_array]:
+        """The graphs of texts, without their sentences, and the sums of their vertices' TF-IDF sentences.
+
+        Times the vectors of words they are the light vectors of ``graphs``: so the vectors of words can be trained.
+
+        Shapes:
+            float32 [V, words]
+        """
+        parts: list[KeyGraphs] = []
+        weights: list[csr_array] = []
+
+        def read(chunk: Sequence[str]) -> tuple[KeyGraphs, csr_array]:
+            passages, numbers, graphs = key_graphs(chunk, self.finder)
+            words = csr_array(graphs.sentences @ self.finder.sentence_rows(passages, numbers))
+            return graphs.without_sentences(), words
+
+        with (run or Run()).phase("keyword graphs", len(texts)) as phase:
+            for wave in waves(texts):
+                for graphs, words in run_all(read, [texts[part] for part in wave]):
+                    parts.append(graphs)
+                    weights.append(words)
+                    phase.advance(len(graphs))
+        return join_key_graphs(parts), stacked(weights, self.finder.n_words)
+
+    def vectors(self, features: np.ndarray | csr_array) -> np.ndarray:
+        """The vectors of vertices: as they are, or made of the words that ``word_graphs`` gave."""
+        if isinstance(features, np.ndarray):
+            return features
+        assert isinstance(self.encoder, LightEncoder)
+        return self.encoder.of_words(features)
+
+    def with_words(self, vectors: np.ndarray) -> DocumentGraphs:
+        """The same with other vectors of words [words, width]."""
+        return DocumentGraphs(self.config, self.finder, LightEncoder(self.finder, Projection(vectors)))
 
     def spell(self, keyword: int) -> str:
         """The keyword of a vertex; the empty vertex has none."""
@@ -137,35 +176,24 @@ class DocumentGraphs:
         with of_file(path):
             finder = KeywordFinder.from_arrays(arrays, config)
         if config.encoder != LIGHT:
-            return cls(config, finder, TransformerEncoder(TextEncoder.load(folder.sub("encoder"))))
+            return cls(config, finder, _transformer(TextEncoder.load(folder.sub("encoder")), config))
         projection = Projection.load(folder.path("projection.safetensors"), words=finder.n_words)
         return cls(config, finder, LightEncoder(finder, projection))
 
-    def _wave(
-        self, chunks: list[Sequence[str]], cache: SentenceCache | None, phase: Phase
-    ) -> tuple[list[KeyGraphs], list[np.ndarray]]:
-        """The graphs and vectors of some chunks of texts."""
-        encoder = self.encoder
-        if isinstance(encoder, LightEncoder):
 
-            def light(chunk: Sequence[str]) -> tuple[KeyGraphs, np.ndarray]:
-                passages, numbers, graphs = key_graphs(chunk, self.finder)
-                return graphs, np.asarray(graphs.sentences @ encoder.of_passages(passages, numbers))
+def _transformer(encoder: TextEncoder, config: DocumentsConfig) -> TransformerEncoder:
+    encoder.longest = min(encoder.longest, config.tokens)
+    return TransformerEncoder(encoder)
 
-            made = run_all(light, chunks)
-            return [graphs for graphs, _ in made], [vectors for _, vectors in made]
 
-        read = run_all(lambda chunk: key_graphs(chunk, self.finder), chunks)
-        vectors = []
-        for passages, _, graphs in read:
-            sentences = passages.spell()
-            if cache is not None:
-                made_of = cache(sentences, phase)
-            else:
-                place = {sentence: i for i, sentence in enumerate(dict.fromkeys(sentences))}
-                made_of = encoder(list(place))[[place[sentence] for sentence in sentences]]
-            vectors.append(np.asarray(graphs.sentences @ made_of, np.float32))
-        return [graphs for *_, graphs in read], vectors
+def _sentence_vectors(
+    encoder: SentenceCache | TransformerEncoder, sentences: list[str], phase: Phase
+) -> np.ndarray:
+    """The vectors of sentences, each different one encoded once."""
+    if isinstance(encoder, SentenceCache):
+        return encoder(sentences, phase)
+    place = {sentence: i for i, sentence in enumerate(dict.fromkeys(sentences))}
+    return encoder(list(place))[[place[sentence] for sentence in sentences]]
 
 
 def key_graphs(texts: Sequence[str], finder: KeywordFinder) -> tuple[Passages, np.ndarray, KeyGraphs]:

@@ -23,11 +23,13 @@ from torch import nn
 
 from longtail.blocks.dropout import Dropout
 from longtail.blocks.gin import GinLayer, RowNorm, readout
+from longtail.blocks.sparse_product import Bags, sparse_product
 from longtail.errors import UsageError
 from longtail.losses.bce import bce
 from longtail.metrics.topk import precision, recall
 from longtail.systems.gnnxml.config import NetworkConfig
 from longtail.systems.gnnxml.packing import GraphStore, Packed
+from longtail.training.rows import RowTable
 from longtail.training.task import Batch, Task
 
 ALPHA = 0.5
@@ -66,10 +68,14 @@ class Branch(nn.Module):
 
     @torch.no_grad()
     def exported(self) -> dict[str, torch.Tensor]:
-        """The classifier for prediction, with the normalisation in its weights."""
+        """The normalisation of the readout and the classifier over it, for prediction."""
         factor, shift = self.norm.exported()
-        weight = self.classifier.weight
-        return {"classifier": weight * factor, "bias": self.classifier.bias + weight @ shift}
+        return {
+            "scale": factor,
+            "shift": shift,
+            "classifier": self.classifier.weight,
+            "bias": self.classifier.bias,
+        }
 
 
 class Network(nn.Module):
@@ -189,6 +195,7 @@ class ClusterMatching(Task):
         sampler: the reversed one; None: there is one branch.
         epochs: t_max of the adaptive alpha.
         weight_power: a positive cluster of n of N documents has the weight ((N - n) / n) ** weight_power.
+        words: vectors of words, trained with the network, where ``store`` has weights of words.
     """
 
     def __init__(
@@ -200,13 +207,18 @@ class ClusterMatching(Task):
         *,
         epochs: int,
         weight_power: float,
+        words: RowTable | None = None,
         validation: ValidationGraphs | None = None,
     ) -> None:
         self.module = self.network = network
         self.store, self.clusters, self.sampler, self.validation = store, clusters, sampler, validation
         self.n_documents = len(store)
-        self.epochs = epochs
+        self.epochs, self.words = epochs, words
         self.log_weight = torch.from_numpy(weight_power * -log_odds(clusters)) if weight_power else None
+
+    def tables(self) -> Mapping[str, RowTable]:
+        """The vectors of words, if they are trained."""
+        return {} if self.words is None else {"words": self.words}
 
     def loss(self, batch: Batch) -> torch.Tensor:
         """alpha E(g, g_c) + (1 - alpha) E(g, g_r), the mean over pairs and clusters."""
@@ -230,7 +242,7 @@ class ClusterMatching(Task):
         for start in range(0, len(store), BATCH):
             rows = np.arange(start, min(start + BATCH, len(store)))
             packed = store.take(rows)
-            scores = self.network(self._on_device(packed), packed.edges, packed.membership)
+            scores = self.network(self._vertices(packed), packed.edges, packed.membership)
             total += float(self._cross_entropy(scores, clusters[rows])) * len(rows)
             best.append(np.argsort(-scores.cpu().numpy(), axis=1, kind="stable")[:, :10])
         found = np.concatenate(best)
@@ -241,10 +253,14 @@ class ClusterMatching(Task):
         }
 
     def _scores(self, branch: int, packed: Packed) -> torch.Tensor:
-        return self.network.scores(branch, self._on_device(packed), packed.edges, packed.membership)
+        return self.network.scores(branch, self._vertices(packed), packed.edges, packed.membership)
 
-    def _on_device(self, packed: Packed) -> torch.Tensor:
-        return torch.from_numpy(packed.features).to(self.device)
+    def _vertices(self, packed: Packed) -> torch.Tensor:
+        """Vectors of vertices [V, d]."""
+        if self.words is None:
+            return torch.from_numpy(packed.vectors).to(self.device)
+        bags = Bags.of(csr_array(packed.features))
+        return sparse_product(bags.matrices[0], self.words.take(bags.rows))
 
     def _cross_entropy(self, scores: torch.Tensor, clusters: csr_array) -> torch.Tensor:
         """E, weighted binary cross entropy: the mean over documents and clusters."""

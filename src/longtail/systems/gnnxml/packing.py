@@ -15,15 +15,16 @@ class Packed:
     """The graphs of n documents with V vertices together.
 
     Shapes:
-        features float32 [V, d]; edges [V, V] within documents; membership [n, V], ones
+        features float32 [V, d], or the weights of words [V, words] that vectors are still to be made of;
+        edges [V, V] within documents; membership [n, V], ones
     """
 
-    features: np.ndarray
+    features: np.ndarray | csr_array
     edges: csr_array
     membership: csr_array
 
     @classmethod
-    def of(cls, graphs: KeyGraphs, features: np.ndarray, *, weighted: bool) -> Packed:
+    def of(cls, graphs: KeyGraphs, features: np.ndarray | csr_array, *, weighted: bool) -> Packed:
         """Graphs with their features; edges are weighted by shared sentences, or all 1."""
         edges = graphs.edges
         if not weighted:
@@ -32,24 +33,29 @@ class Packed:
         return cls(features, edges, membership_of(graphs.documents))
 
     @property
-    def embeddings(self) -> np.ndarray:
-        """The sum of each document's vertices, of unit length (zeros where there is nothing), float32 [n, d]."""
-        return unit(np.asarray(self.membership @ self.features, np.float32))
+    def vectors(self) -> np.ndarray:
+        """The features, which are vectors [V, d]."""
+        assert isinstance(self.features, np.ndarray)
+        return self.features
+
+    def embeddings(self, words: np.ndarray | None = None) -> np.ndarray:
+        """The sum of each document's vertices, of unit length (zeros where there is nothing), float32 [n, d].
+
+        Args:
+            words: the vectors of words [words, d], where features are weights of words.
+        """
+        sums = self.membership @ self.features
+        return unit(np.asarray(sums if words is None else sums @ words, np.float32))
 
 
 class GraphStore:
     """Keyword graphs and features of all documents, of which batches take some."""
 
-    def __init__(self, graphs: KeyGraphs, features: np.ndarray, *, weighted: bool) -> None:
+    def __init__(self, graphs: KeyGraphs, features: np.ndarray | csr_array, *, weighted: bool) -> None:
         self.graphs, self.features, self.weighted = graphs.without_sentences(), features, weighted
 
     def __len__(self) -> int:
         return len(self.graphs)
-
-    @property
-    def width(self) -> int:
-        """d, the dimension of a vertex."""
-        return int(self.features.shape[1])
 
     def all(self) -> Packed:
         """The graphs of all documents."""

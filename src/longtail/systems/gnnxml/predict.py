@@ -1,7 +1,7 @@
 """Prediction of GNN-XML: numpy and numba on exported arrays, no torch.
 
-The score of a label is the paper's product (Eq. 2): the probability of its cluster times the probability of the
-label in that cluster. Labels of the ``beam`` clusters of highest probability are ranked.
+The score of a label is the paper's product (Eq. 2): the probability of its cluster (to a power, which is 1 in the
+paper) times the probability of the label in that cluster. Labels of the ``beam`` most probable clusters are ranked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from longtail.storage.schema import Array, load_arrays
 from longtail.systems.gnnxml.clusters import Clusters
 from longtail.systems.gnnxml.config import GnnxmlConfig, NetworkConfig
 from longtail.systems.gnnxml.packing import Packed
-from longtail.systems.gnnxml.rankers import Rankers, RankerSearch, joined_features
+from longtail.systems.gnnxml.rankers import Rankers, RankerSearch, ranker_features
 
 FEATURES = ("product", "cluster", "ranker")
 """The feature columns of a candidate: the logarithm of the paper's score, that of the probability of its cluster,
@@ -36,7 +36,7 @@ _FLOAT = np.dtype(np.float32)
 
 
 class NetworkPredictor:
-    """The graph matching model as exported arrays: normalisation is part of the weights.
+    """The graph matching model as exported arrays: the normalisation of layers is part of their weights.
 
     Args:
         arrays: by name, as ``network_schema`` declares them.
@@ -49,24 +49,38 @@ class NetworkPredictor:
             [_Layer.of(arrays, f"{b}/{k}") for k in range(config.n_shared, config.layers)]
             for b in range(config.branches)
         ]
-        self.classifiers = [
-            Dense.of(arrays[f"{b}/classifier"], arrays[f"{b}/bias"], relu=False)
-            for b in range(config.branches)
-        ]
+        self.heads = [_Head.of(arrays, str(b)) for b in range(config.branches)]
 
-    def __call__(self, packed: Packed) -> np.ndarray:
-        """Scores of clusters before the sigma, at alpha = 0.5, float32 [n, K]."""
-        shared = [packed.features]
+    def __call__(self, packed: Packed) -> tuple[np.ndarray, np.ndarray]:
+        """Scores of clusters before the sigma, at alpha = 0.5, float32 [n, K], and the readouts of all branches,
+        normalised, side by side, float32 [n, branches * D]."""
+        shared = [packed.vectors]
         for layer in self.shared:
             shared.append(layer(shared[-1], packed))
-        found = []
-        for layers, classifier in zip(self.branches, self.classifiers, strict=True):
+        scores, readouts = [], []
+        for layers, head in zip(self.branches, self.heads, strict=True):
             orders = list(shared)
             for layer in layers:
                 orders.append(layer(orders[-1], packed))
             sums = [packed.membership @ h for h in (orders if self.concatenate else orders[-1:])]
-            found.append(classifier(np.concatenate(sums, axis=1)))
-        return np.asarray(sum(found) / np.float32(len(found)), np.float32)
+            readouts.append(np.concatenate(sums, axis=1) * head.scale + head.shift)
+            scores.append(head.classifier(readouts[-1]))
+        mean = np.asarray(sum(scores) / np.float32(len(scores)), np.float32)
+        return mean, np.concatenate(readouts, axis=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Head:
+    """What a branch makes of its readout: the normalisation, and the classifier of clusters."""
+
+    scale: np.ndarray
+    shift: np.ndarray
+    classifier: Dense
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, np.ndarray], prefix: str) -> _Head:
+        classifier = Dense.of(arrays[f"{prefix}/classifier"], arrays[f"{prefix}/bias"], relu=False)
+        return cls(arrays[f"{prefix}/scale"], arrays[f"{prefix}/shift"], classifier)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,11 +110,12 @@ def network_schema(config: NetworkConfig, width: int, n_clusters: int) -> dict[s
         width: d, the dimension of a vertex.
     """
     widths = [width] + [config.width] * config.layers
-    size = sum(widths) if config.concatenate else widths[-1]
+    size = config.n_readout(width)
     shapes: dict[str, tuple[int, ...]] = {}
     layers = [(f"shared/{k}", k) for k in range(config.n_shared)]
     for b in range(config.branches):
         shapes |= {f"{b}/classifier": (n_clusters, size), f"{b}/bias": (n_clusters,)}
+        shapes |= {f"{b}/scale": (size,), f"{b}/shift": (size,)}
         layers += [(f"{b}/{k}", k) for k in range(config.n_shared, config.layers)]
     for prefix, k in layers:
         before, after = widths[k], widths[k + 1]
@@ -121,7 +136,7 @@ class Predictor:
         network: exported arrays of the graph matching model.
         n_labels: L.
         n_words: columns of TF-IDF rows.
-        width: d, the dimension of a document's embedding.
+        width: d, the dimension of a vertex.
     """
 
     def __init__(
@@ -138,13 +153,13 @@ class Predictor:
         self.clusters, self.arrays, self.rankers, self.config = clusters, network, rankers, config
         self.cluster_of = clusters.cluster_of(n_labels)
         self.network = NetworkPredictor(network, config.network)
-        self._rank = RankerSearch(rankers, clusters, config.ranker.n_features(n_words, width))
+        self._rank = RankerSearch(rankers, clusters, n_words + config.n_vector(width))
 
-    def rank(self, X: csr_array, embeddings: np.ndarray, chosen: Candidates) -> Candidates:
+    def rank(
+        self, X: csr_array, readouts: np.ndarray, embeddings: np.ndarray, chosen: Candidates
+    ) -> Candidates:
         """The labels of the chosen clusters with the raw scores of their rankers."""
-        config = self.config.ranker
-        joined = joined_features(X, embeddings if config.embedding else None, config.embedding_weight)
-        return self._rank(joined, chosen)
+        return self._rank(ranker_features(X, readouts, embeddings, self.config.ranker), chosen)
 
     def save(self, folder: Path) -> None:
         """Write one file each for clusters, network and rankers."""
@@ -163,7 +178,7 @@ class Predictor:
         rankers = Rankers.load_for(
             folder.path("rankers.safetensors"),
             clusters,
-            n_features=config.ranker.n_features(n_words, width),
+            n_features=n_words + config.n_vector(width),
         )
         return cls(clusters, network, rankers, config, n_labels=n_labels, n_words=n_words, width=width)
 
@@ -177,27 +192,30 @@ class EncodedGraphs(EncodedDocuments):
     """
 
     def __init__(self, predictor: Predictor, X: csr_array, packed: Packed) -> None:
-        embeddings = packed.embeddings
+        embeddings = packed.embeddings()
         self.readable = (np.diff(X.indptr) > 0) | embeddings.any(axis=1)
         self.predictor = predictor
-        scores = predictor.network(packed)
+        scores, readouts = predictor.network(packed)
         self.log_clusters = np.log(np.maximum(sigmoid(scores), FLOOR))
         """float32 [n, K]."""
         chosen = Candidates.from_dense(scores, min(predictor.config.ranker.beam, scores.shape[1]))
-        self.ranked = predictor.rank(X, embeddings, chosen)
+        self.ranked = predictor.rank(X, readouts, embeddings, chosen)
         """The labels of the chosen clusters with the raw scores of their rankers."""
 
     def shortlist(self, size: int) -> Candidates:
-        """The best labels of the chosen clusters by the paper's product, a probability."""
-        log_label = log_probability(self.ranked.scores, self.predictor.config.ranker.solver.loss)
-        return self.ranked.with_scores(np.exp(self._log_cluster(self.ranked) + log_label)).best(size)
+        """The best labels of the chosen clusters by the paper's product."""
+        config = self.predictor.config.ranker
+        log_label = log_probability(self.ranked.scores, config.solver.loss)
+        log_cluster = np.float32(config.cluster_weight) * self._log_cluster(self.ranked)
+        return self.ranked.with_scores(np.exp(log_cluster + log_label)).best(size)
 
     def features(self, candidates: Candidates) -> np.ndarray:
         """The columns of ``FEATURES``; neither factor of the product is below ``FLOOR``."""
+        config = self.predictor.config.ranker
         cluster = self._log_cluster(candidates)
         ranker = candidates.scores_in(self.ranked, fill=NOT_RANKED)
-        log_label = log_probability(ranker, self.predictor.config.ranker.solver.loss)
-        return np.stack([cluster + np.maximum(log_label, np.float32(LOG_FLOOR)), cluster, ranker], axis=1)
+        log_label = np.maximum(log_probability(ranker, config.solver.loss), np.float32(LOG_FLOOR))
+        return np.stack([np.float32(config.cluster_weight) * cluster + log_label, cluster, ranker], axis=1)
 
     def _log_cluster(self, candidates: Candidates) -> np.ndarray:
         """The logarithm of the probability of each candidate's cluster, the floor for labels in no cluster."""

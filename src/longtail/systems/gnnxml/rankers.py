@@ -17,17 +17,33 @@ from longtail.solvers.classifiers import SolverConfig
 from longtail.storage import checks
 from longtail.storage.schema import ArraySet, array
 from longtail.systems.gnnxml.clusters import Clusters
+from longtail.systems.gnnxml.config import RankerConfig
+from longtail.systems.gnnxml.packing import unit
 
 
-def joined_features(X: csr_array, embeddings: np.ndarray | None, weight: float) -> csr_array:
-    """TF-IDF rows with the embeddings behind them as further columns.
+def ranker_features(
+    X: csr_array, readouts: np.ndarray, embeddings: np.ndarray, config: RankerConfig
+) -> csr_array:
+    """TF-IDF rows with the document's vector behind them as further columns.
+
+    Args:
+        readouts: of the network.
+        embeddings: the sums of vertices, of unit length.
 
     Shapes:
-        X [n, words], embeddings float32 [n, d] -> [n, words + d]
+        X [n, words], readouts [n, D], embeddings [n, d] -> [n, words + D], [n, words + d] or [n, words]
     """
-    if embeddings is None:
+    if config.vectors == "none":
         return X
-    return csr_array(hstack([X, csr_array(embeddings * np.float32(weight))], format="csr"))
+    vectors = unit(readouts) if config.vectors == "readout" else embeddings
+    n, width = vectors.shape
+    # All columns of a vector are kept, so that their place is known.
+    columns = np.tile(np.arange(width, dtype=np.int32), n)
+    dense = csr_array(
+        (np.float32(config.vector_weight) * vectors.ravel(), columns, np.arange(n + 1) * width),
+        shape=(n, width),
+    )
+    return csr_array(hstack([X, dense], format="csr"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,11 +64,22 @@ class Rankers(ArraySet):
 
     @classmethod
     def fit(
-        cls, X: csr_array, Y: csr_array, clusters: Clusters, config: SolverConfig, seed: int, run: Run
+        cls,
+        X: csr_array,
+        Y: csr_array,
+        clusters: Clusters,
+        config: SolverConfig,
+        seed: int,
+        run: Run,
+        negatives: csr_array | None = None,
     ) -> Rankers:
-        """Train each label on the documents of its cluster: positives have the label, negatives do not."""
+        """Train each label on the documents of its cluster: positives have the label, negatives do not.
+
+        Args:
+            negatives: ones [documents, clusters]: further documents of a cluster, without a label in it.
+        """
         with run.phase("rankers", total=len(clusters.order)) as phase:
-            trained = train_tree(clusters.tree, X, Y, config, seed, phase)
+            trained = train_tree(clusters.tree, X, Y, config, seed, phase, also=negatives)
         return cls(
             trained.row_feature,
             trained.row_node,

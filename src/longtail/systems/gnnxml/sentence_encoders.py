@@ -81,7 +81,11 @@ class LightEncoder:
 
     def of_passages(self, passages: Passages, numbers: np.ndarray) -> np.ndarray:
         """Vectors of sentences that are read already, given the numbers of their words."""
-        return np.asarray(self.finder.sentence_rows(passages, numbers) @ self.projection.directions)
+        return self.of_words(self.finder.sentence_rows(passages, numbers))
+
+    def of_words(self, words: csr_array) -> np.ndarray:
+        """Vectors of weighted words [n, words] -> float32 [n, width]."""
+        return _product(words, self.projection.directions)
 
 
 class TransformerEncoder:

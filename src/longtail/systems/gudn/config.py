@@ -22,7 +22,9 @@ class EncoderConfig:
     tokens: int = 128
     """Tokens per text that are read. paper: 512."""
     layers: int = 10
-    """Last layers whose [CLS] states are concatenated to the features; all where there are fewer. paper: 10."""
+    """Last layers whose pooled states are concatenated to the features; all where there are fewer. paper: 10."""
+    pooling: Literal["cls", "mean"] = "cls"
+    """How the states of a layer become one vector: that of [CLS], or the mean over tokens. paper: cls."""
     dropout: float = 0.0
     """Dropout rate inside the encoder; above 0 a training step takes twice as long on a CPU. paper: 0.1."""
     feature_dropout: float = 0.5
@@ -63,8 +65,9 @@ class GuideConfig:
     feature_space: Literal["concat", "pooled"] = "concat"
     """Features that the feature guide compares: those of all layers, or of the last one (published code).
     paper: concat."""
-    distance: Literal["mean", "sum"] = "mean"
-    """Squared differences are averaged over the features, or summed. paper: sum."""
+    distance: Literal["mean", "sum", "cosine"] = "mean"
+    """Squared differences are averaged over the features, or summed; cosine: one less the cosine, whatever the
+    scale of the features. paper: sum."""
     stop_gradient: Literal["none", "label"] = "none"
     """label: the feature guide has no gradient for label features, so only texts move. paper: none."""
     share_classifier: bool = True
@@ -166,7 +169,9 @@ class GudnConfig(SystemConfig):
     """Which labels are ranked."""
     loss: Literal["bce", "grank"] = "bce"
     """Loss of the ranking classifier and of the link guide. paper: bce."""
-    text: TextConfig = field(default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True))
+    text: TextConfig = field(
+        default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True, title_share="auto")
+    )
     """TF-IDF features that labels are clustered by; unused where all labels are ranked."""
     head_rate: float = 10.0
     """The learning rate of the layers above the encoder, as a multiple of train.lr. paper: 1."""

@@ -23,14 +23,14 @@ from scipy.sparse import csr_array
 
 from longtail.blocks.dropout import Dropout
 from longtail.blocks.guide import Spread
+from longtail.blocks.pooled_states import PooledStates
 from longtail.blocks.sparse_product import Bags, sparse_product
-from longtail.blocks.transformer import States, Transformer, cls_states
 from longtail.losses.guide import feature_guide
 from longtail.run import Run
 from longtail.systems.gudn.config import GudnConfig
 from longtail.systems.gudn.label_sequences import LabelSequences
 from longtail.text.subwords import TokenRows
-from longtail.training.frozen_texts import FrozenTexts, frozen_layers
+from longtail.training.frozen_texts import FrozenTexts
 from longtail.training.label_loss import LabelLoss
 from longtail.training.rows import RowTable
 from longtail.training.sampled_negatives import (
@@ -51,7 +51,7 @@ class Network(torch.nn.Module):
     """Encoder, projection and cluster classifier; label vectors are tables beside it.
 
     Args:
-        layers: last layers whose [CLS] states are the features.
+        states: the encoder, and how its states become features.
         clusters: label clusters; 0: none.
         width: dimension of label vectors; None: that of the features.
         dropout: rate of the features.
@@ -60,17 +60,15 @@ class Network(torch.nn.Module):
 
     def __init__(
         self,
-        encoder: Transformer,
+        states: PooledStates,
         *,
-        layers: int,
         clusters: int,
         width: int | None,
         dropout: float,
         separate_link: bool,
     ) -> None:
         super().__init__()
-        self.encoder = encoder
-        self.layers = min(layers, encoder.layers)
+        self.states, self.encoder = states, states.encoder
         self.dropout = Dropout(dropout)
         self.retrieve = torch.nn.Linear(self.n_features, clusters) if clusters else None
         self.project = None if width is None else _linear(self.n_features, width)
@@ -79,16 +77,12 @@ class Network(torch.nn.Module):
     @property
     def n_features(self) -> int:
         """Features per text."""
-        return self.layers * self.encoder.width
+        return self.states.width
 
     @property
     def width(self) -> int:
         """Dimension of a query, the constant one included."""
         return 1 + (self.n_features if self.project is None else self.project.out_features)
-
-    def features(self, states: States) -> torch.Tensor:
-        """E: [CLS] of the last layers, the last one first [n, layers * D]."""
-        return cls_states(states, self.layers, last=self.encoder.folder.cls_last)
 
     def last_layer(self, features: torch.Tensor) -> torch.Tensor:
         """The features of the last layer alone [n, D]."""
@@ -202,14 +196,20 @@ class GuidedTask(Task):
             coarse = inputs.label_sequences.lengths // LENGTH_STEP
             self.lengths = coarse * (self.lengths.max(initial=0) + 1) + self.lengths
         self.validation = validation
-        encoder = network.encoder
-        layers = frozen_layers(config.encoder.frozen, encoder, config.train, learning=TRAINED_LAYERS)
-        self.words = RowTable(encoder.words, frozen=layers is not None)
-        self.texts = FrozenTexts(
-            encoder, inputs.tokens, self.words, layers, config.encoder.cache, run or Run()
+        self.texts = FrozenTexts.of(
+            network.states,
+            inputs.tokens,
+            config.encoder.frozen,
+            config.encoder.cache,
+            config.train,
+            run or Run(),
+            learning=TRAINED_LAYERS,
         )
+        self.words = self.texts.words
         self.label_loss = LabelLoss(config.loss, np.bincount(inputs.Y.indices, minlength=inputs.Y.shape[1]))
         self.spread = Spread()
+        self.distances: list[tuple[float, int]] = []
+        """L_feature by epoch (Fig. 3): the sum over batches, and their number."""
 
     def tables(self) -> Mapping[str, RowTable]:
         """Word embeddings of the encoder, and label vectors."""
@@ -231,14 +231,16 @@ class GuidedTask(Task):
         """Fill the cache of frozen layers once; begin the variance of the epoch."""
         self.texts.read()
         self.spread.begin_epoch()
+        self.distances.append((0.0, 0))
 
     def state(self) -> Mapping[str, np.ndarray]:
-        """The variance of features so far."""
-        return self.spread.state()
+        """The variance of features and L_feature so far."""
+        return {**self.spread.state(), "distances": np.array(self.distances).reshape(-1, 2)}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Continue with a saved state."""
         self.spread.restore(dict(state))
+        self.distances = [(float(total), int(count)) for total, count in state.get("distances", ())]
 
     def validate(self) -> Mapping[str, float] | None:
         """Metrics on validation documents, and the variance of features in training."""
@@ -251,7 +253,7 @@ class GuidedTask(Task):
         """The unweighted sum of the losses (Eq. 6); documents without label features have no guide."""
         inputs, network, guide = self.inputs, self.network, self.config.guide
         Y = inputs.Y[batch.rows]
-        text = network.features(self.texts.states(batch.rows, self.device))
+        text = self.texts.vectors(batch.rows, self.device)
         self.spread.note(network.last_layer(text))
         dropped = network.dropout(text)
         retrieval, sampled = self._sample(batch, Y, dropped)
@@ -287,7 +289,8 @@ class GuidedTask(Task):
             tokens, rows = self.inputs.label_sequences.take(batch.rows, batch.epoch)
             if not len(rows):
                 return torch.zeros((0, self.network.n_features)), rows
-            return self.network.features(self.network.encoder(tokens, self.words.take)), rows
+            states = self.network.encoder(tokens, self.words.take)
+            return self.network.states.of_states(states, tokens), rows
         assert self.labels.one_hot is not None
         rows = np.flatnonzero(np.diff(Y.indptr))
         bags = Bags.of(Y[rows])
@@ -299,7 +302,11 @@ class GuidedTask(Task):
             text, labels = self.network.last_layer(text), self.network.last_layer(labels)
         if guide.stop_gradient == "label":
             labels = labels.detach()
-        return feature_guide(text.float(), labels.float(), guide.distance).mean()
+        loss = feature_guide(text.float(), labels.float(), guide.distance).mean()
+        if self.distances:
+            total, count = self.distances[-1]
+            self.distances[-1] = (total + float(loss.detach()), count + 1)
+        return loss
 
     def _sample(
         self, batch: Batch, Y: csr_array, features: torch.Tensor

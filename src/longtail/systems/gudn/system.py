@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from scipy.sparse import csr_array
 
+from longtail.errors import ModelIntegrityError
 from longtail.evaluation.insight import Insight
 from longtail.run import Run
-from longtail.storage import VerifiedFolder, read_arrays, write_arrays
+from longtail.storage import VerifiedFolder, read_arrays, read_json, write_arrays, write_json
 from longtail.systems.base import Capabilities, System
 from longtail.systems.gudn.config import GudnConfig
 from longtail.systems.gudn.label_names import LabelNames
@@ -22,10 +23,13 @@ from longtail.training.needs_torch import needs_torch
 from longtail.types import Dataset, Documents, Edges
 
 if TYPE_CHECKING:
+    from longtail.blocks.transformer import Pooling
     from longtail.systems.gudn.text_encoder import TextEncoder
     from longtail.training.encoder_comparison import Comparison
 
 ENCODER, WEIGHTS, NAMES = "encoder.safetensors", "weights.safetensors", "label-names.safetensors"
+DESCRIPTION = "gudn.json"
+"""Model folders of earlier versions have none: their features are [CLS] states."""
 
 
 class Gudn(System):
@@ -78,17 +82,33 @@ class Gudn(System):
         self.encoder_.pooled.save_graph(folder)
         self.predictor_.weights.save(folder / WEIGHTS)
         self.names_.save(folder / NAMES)
+        write_json(folder / DESCRIPTION, {"pooling": self.encoder_.pooled.pooling})
 
     def _load_parts(self, folder: VerifiedFolder, features: FeatureReader) -> None:
         with needs_torch("a model of 'gudn'", "encoders"):
+            from longtail.blocks.pooled_states import PooledStates
             from longtail.blocks.transformer import Transformer
             from longtail.systems.gudn.text_encoder import TextEncoder
 
         config, n_labels = self.config, len(self.labels_)
         files = EncoderFolder.load(folder.sub("encoder"))
         encoder = Transformer.from_arrays(files, read_arrays(folder.path(ENCODER)))
-        self.encoder_ = TextEncoder(encoder, Subwords(files, config.encoder.tokens), config.encoder.layers)
+        states = PooledStates(encoder, config.encoder.layers, _pooling(folder))
+        self.encoder_ = TextEncoder(states, Subwords(files, config.encoder.tokens))
         self.encoder_.pooled.load_graph(folder)
         weights = Weights.load(folder.path(WEIGHTS), labels=n_labels, features=self.encoder_.n_features)
         self.predictor_ = Predictor(weights, self.label_counts_ > 0, config.clusters.beam)
         self.names_ = LabelNames.load(folder.path(NAMES), labels=n_labels)
+
+
+def _pooling(folder: VerifiedFolder) -> Pooling:
+    if DESCRIPTION not in folder.files:
+        return "cls"
+    path = folder.path(DESCRIPTION)
+    match read_json(path):
+        case {"pooling": "cls"}:
+            return "cls"
+        case {"pooling": "mean"}:
+            return "mean"
+        case _:
+            raise ModelIntegrityError(f"{path} does not describe a model")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from longtail.blocks.pooled_cls import PooledCls
-from longtail.blocks.transformer import Transformer
+from longtail.blocks.pooled_states import PooledStates
 from longtail.text.subwords import Subwords, TokenRows
 from longtail.training.runtime import torch_threads
 
@@ -18,12 +17,11 @@ class TextEncoder:
     """Computes the features of texts (Sec. 3.2).
 
     Args:
-        layers: last layers whose [CLS] states are concatenated.
+        pooled: the encoder, and how its states become features.
     """
 
-    def __init__(self, encoder: Transformer, subwords: Subwords, layers: int) -> None:
-        self.encoder, self.subwords = encoder, subwords
-        self.pooled = PooledCls(encoder, layers)
+    def __init__(self, pooled: PooledStates, subwords: Subwords) -> None:
+        self.pooled, self.encoder, self.subwords = pooled, pooled.encoder, subwords
         self._special = len(subwords([""]).ids)
 
     @property

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array
 
+from longtail.blocks.pooled_states import PooledStates
 from longtail.blocks.transformer import Transformer
 from longtail.cluster.label_clusters import label_clusters
 from longtail.run import Run
@@ -51,8 +52,10 @@ def fit(
     subwords = Subwords(folder, config.encoder.tokens)
     inputs = _inputs(train, config, run, store, subwords)
     guided = config.guide.on and (inputs.label_sequences is not None or config.guide.labels == "one-hot")
-    network, tables = _initial(Transformer.of(folder, dropout=config.encoder.dropout), inputs, config, guided)
-    encoder = TextEncoder(network.encoder, subwords, config.encoder.layers)
+    transformer = Transformer.of(folder, dropout=config.encoder.dropout)
+    states = PooledStates(transformer, config.encoder.layers, config.encoder.pooling)
+    network, tables = _initial(states, inputs, config, guided)
+    encoder = TextEncoder(states, subwords)
     validation = None if valid is None else _ValidationTexts.of(valid, inputs.Y, subwords, config)
 
     def metrics() -> dict[str, float] | None:
@@ -63,6 +66,9 @@ def fit(
     if task.spread.first:
         epochs = ", ".join(f"{value:.3g}" for value in task.spread.by_epoch)
         run.say(f"variance of features: {task.spread.start:.3g} at the start, by epoch {epochs}")
+    if any(count for _, count in task.distances):
+        epochs = ", ".join(f"{total / max(count, 1):.4g}" for total, count in task.distances)
+        run.say(f"feature loss by epoch: {epochs}")
     network.encoder.words = task.words.weight
     network.encoder.round_weights()
     warm = np.bincount(inputs.Y.indices, minlength=inputs.Y.shape[1]) > 0
@@ -110,15 +116,14 @@ def _label_sequences(
 
 
 def _initial(
-    encoder: Transformer, inputs: TrainingInputs, config: GudnConfig, guided: bool
+    states: PooledStates, inputs: TrainingInputs, config: GudnConfig, guided: bool
 ) -> tuple[Network, LabelTables]:
     """The pre-trained encoder with new layers above it, and label vectors."""
     guide, n_labels = config.guide, inputs.Y.shape[1]
     with torch.random.fork_rng():
         torch.manual_seed(config.seed)
         network = Network(
-            encoder,
-            layers=config.encoder.layers,
+            states,
             clusters=inputs.n_clusters,
             width=config.width,
             dropout=config.encoder.feature_dropout,

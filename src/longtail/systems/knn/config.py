@@ -36,7 +36,9 @@ class KnnConfig(SystemConfig):
     vectors: Literal["tfidf", "encoder"] = "tfidf"
     """What documents are compared by: their TF-IDF rows (or the feature matrix that the user brings), or vectors of
     a pre-trained encoder."""
-    text: TextConfig = field(default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True))
+    text: TextConfig = field(
+        default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True, title_share="auto")
+    )
     """How texts become TF-IDF rows."""
     encoder: str = "minilm"
     """The folder of a transformer with its tokenizer, or minilm (vectors encoder)."""

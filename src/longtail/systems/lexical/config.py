@@ -23,5 +23,7 @@ class LexicalConfig(SystemConfig):
         "text.wordpiece_vocab_size",
     )
 
-    text: TextConfig = field(default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True))
+    text: TextConfig = field(
+        default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True, title_share="auto")
+    )
     """How texts and label names become features."""

@@ -81,7 +81,7 @@ class LinearConfig(SystemConfig):
 
     text: TextConfig = field(
         default_factory=lambda: TextConfig(
-            ngrams=(1, 2), char_ngrams="auto", sublinear_tf=True, max_features=500_000
+            ngrams=(1, 2), char_ngrams="auto", title_share="auto", sublinear_tf=True, max_features=500_000
         )
     )
     """How texts become features."""

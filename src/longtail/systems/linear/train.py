@@ -39,8 +39,9 @@ def training_matrices(
     if config.label_text == "none" or not named:
         features, X = store.fit_tfidf(config.text, config.fields)
         return features, X, train.Y
-    features = TfidfFeatures(config.text)
-    X = features.fit_transform([*store.texts(config.fields), *(train.labels.texts[i] for i in named)])
+    examples_of = [train.labels.texts[i] for i in named]
+    features, rows = store.fit_tfidf(config.text, config.fields, examples_of)
+    X = csr_array(vstack([rows, features.transform(examples_of)], format="csr"))
     names = (np.ones(len(named), np.float32), np.array(named), np.arange(len(named) + 1))
     examples = csr_array(names, shape=(len(named), len(train.labels)))
     return features, X, csr_array(vstack([train.Y, examples], format="csr"))

@@ -25,8 +25,12 @@ class EncoderConfig:
     paper: bert-base-uncased, roberta-base and xlnet-base-cased on small data."""
     tokens: int = 128
     """Tokens per text that are read. paper: 512 on small data, 128 or 256 on large data."""
-    layers: int = 5
-    """Layers, from the last one, whose [CLS] states are concatenated to the document vector. paper: 5."""
+    layers: int = 1
+    """Layers, from the last one, whose pooled states are concatenated to the document vector. paper: 5."""
+    pooling: Literal["cls", "mean"] = "mean"
+    """How the states of a layer become one vector: that of [CLS], or the mean over tokens. paper: cls."""
+    standardise: bool = True
+    """Centre and scale document vectors by a sample of them, as they are before training. paper: false."""
     dropout: float = 0.0
     """Dropout rate within the encoder; above 0, a training step without a graphics card takes twice as long."""
     pooled_dropout: float = 0.1
@@ -34,6 +38,9 @@ class EncoderConfig:
     frozen: int | Literal["auto"] | None = "auto"
     """Lower layers that are not trained, with the embeddings below them; none: everything is trained; auto: all
     layers are frozen without a graphics card, none with one. paper: none."""
+    pretrain: int = 0
+    """Epochs in which the encoder is trained as a dual encoder first: the vectors of documents (mean over tokens)
+    against those of their labels' texts. Needs label texts. paper: 0."""
     cache: Literal["none", "float16", "float32"] = "float16"
     """Precision of the cached states of frozen layers, on the disk during training; none: computed at each step."""
     keep: Literal["copy", "reference"] = "copy"
@@ -45,6 +52,7 @@ class EncoderConfig:
 
     def __post_init__(self) -> None:
         at_least_one(self, "layers")
+        at_least_zero(self, "pretrain")
         if not self.names:
             raise ConfigError("'names' must name at least one encoder")
         if self.tokens < 3:
@@ -60,7 +68,8 @@ class EncoderConfig:
     def by_reference(self, layers: int) -> bool:
         """Whether a model folder refers to an encoder of so many layers instead of copying it."""
         # What auto means depends on the machine that trains: a reference could lose trained weights.
-        return self.keep == "reference" and isinstance(self.frozen, int) and self.frozen >= layers
+        unchanged = isinstance(self.frozen, int) and self.frozen >= layers and not self.pretrain
+        return self.keep == "reference" and unchanged
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,13 +117,24 @@ class LabelConfig:
     bag: bool = True
     """Add the token embeddings of label texts, averaged over the document's tokens, to the document vector.
     paper: false."""
-    shrinkage: float = 2.0
+    bag_dropout: float = 0.3
+    """Share of the tokens of a document that a step leaves out of this average; 0: none."""
+    encoded: bool = True
+    """Add the vector that the encoder gives the label text before training, which is not learned, as a part of its
+    own: its product with the document's vector starts as a cosine. paper: false."""
+    tokens: int = 32
+    """Tokens of a label text that the encoder reads for this vector."""
+    shrinkage: float = 6.0
     """The identity embedding of a label of n documents is multiplied with n / (n + shrinkage), if the label has a
     text. paper: 0."""
 
     def __post_init__(self) -> None:
         at_least_one(self, "width")
         at_least_zero(self, "shrinkage")
+        if not 0 <= self.bag_dropout < 1:
+            raise ConfigError(f"'bag_dropout' must be from 0 to below 1, not {self.bag_dropout}")
+        if self.tokens < 3:
+            raise ConfigError(f"'tokens' must be at least 3, not {self.tokens}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -134,14 +154,14 @@ class NegativesConfig:
 
 def _stage() -> TrainConfig:
     return TrainConfig(
-        epochs=8,
-        batch_size=64,
+        epochs=5,
+        batch_size=128,
         lr=1e-4,
         row_lr=5e-3,
         schedule="cosine",
         warmup=0.1,
         clip_norm=5.0,
-        watch="overall",
+        watch="R@10",
     )
 
 
@@ -203,7 +223,9 @@ class XgrankConfig(SystemConfig):
     combine: Literal["auto", "zscore", "softmax"] = "auto"
     """How the scores of several models are normalised per document before they are averaged; auto: the better one
     on validation data, softmax without them."""
-    text: TextConfig = field(default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True))
+    text: TextConfig = field(
+        default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True, title_share="auto")
+    )
     """TF-IDF features that labels are clustered by."""
     head_rate: float = 10.0
     """Learning rate of the layers above the encoder, as a multiple of the encoder's. paper: 1."""

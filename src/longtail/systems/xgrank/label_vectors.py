@@ -1,6 +1,8 @@
 """The representation of labels (Sec. III.E, right part of Fig. 2): text embedding and identity embedding.
 
 v_l = [mean of the token embeddings of the label text ; identity embedding of the label]
+
+Beyond the paper, a third part: the vector that the encoder gave the label text before training, which stays.
 """
 
 from __future__ import annotations
@@ -64,11 +66,20 @@ class LabelVectors:
         Z: label texts as bags of tokens [L, vocabulary]; None: there are none.
         identity_weight: what the identity embedding of each label is multiplied with [L].
         width: d, the dimension of each part.
+        encoded: vectors of label texts that do not change [L, D]; None: not used.
     """
 
-    def __init__(self, Z: csr_array | None, identity_weight: np.ndarray, width: int, seed: int) -> None:
+    def __init__(
+        self,
+        Z: csr_array | None,
+        identity_weight: np.ndarray,
+        width: int,
+        seed: int,
+        encoded: np.ndarray | None = None,
+    ) -> None:
         rng = np.random.default_rng(seed)
         self.Z, self.width = Z, width
+        self.encoded = None if encoded is None else torch.from_numpy(encoded)
         self.identity_weight = torch.from_numpy(identity_weight.astype(np.float32))[:, None]
         identity = rng.standard_normal((len(identity_weight), width), np.float32) * np.float32(0.02)
         self.identity = RowTable(identity)
@@ -78,8 +89,8 @@ class LabelVectors:
             self.tokens = RowTable(rng.standard_normal((Z.shape[1], width), np.float32) * scale)
 
     @property
-    def total(self) -> int:
-        """The dimension of a label vector."""
+    def learned(self) -> int:
+        """The dimension of the learned parts of a label vector."""
         return self.width * (1 if self.tokens is None else 2)
 
     def tables(self) -> Mapping[str, RowTable]:
@@ -101,17 +112,22 @@ class LabelVectors:
         index = torch.from_numpy(labels)
         identity = self.identity.take(labels)
         identity = identity * self.identity_weight[index].to(identity.device)
+        parts = [identity]
+        if self.encoded is not None:
+            parts.append(self.encoded[index].to(identity.device))
         if self.tokens is None or self.Z is None:
-            return identity, None
+            return torch.cat(parts, dim=1), None
         bags = Bags.of(self.Z[labels]) if documents is None else Bags.of(self.Z[labels], documents)
         rows = self.tokens.take(bags.rows)
         text = sparse_product(bags.matrices[0], rows)
         of_documents = None if documents is None else sparse_product(bags.matrices[1], rows)
-        return torch.cat([text, identity], dim=1), of_documents
+        return torch.cat([text, *parts], dim=1), of_documents
 
     def export(self) -> np.ndarray:
         """The vectors of all labels, float32 [L, total]."""
-        identity = (self.identity.weight.cpu() * self.identity_weight).numpy()
-        if self.tokens is None or self.Z is None:
-            return np.ascontiguousarray(identity)
-        return np.concatenate([multiply(self.Z, self.tokens.weight.cpu().numpy()), identity], axis=1)
+        parts = [(self.identity.weight.cpu() * self.identity_weight).numpy()]
+        if self.tokens is not None and self.Z is not None:
+            parts.insert(0, multiply(self.Z, self.tokens.weight.cpu().numpy()))
+        if self.encoded is not None:
+            parts.append(self.encoded.numpy())
+        return np.concatenate(parts, axis=1)

@@ -1,6 +1,6 @@
 """X-GRank's network (Fig. 2) and its loss.
 
-Text encoder    x = [CLS] of the last layers, concatenated                                  (Sec. III.B)
+Text encoder    x = [CLS] of the last layers, concatenated, or the mean over tokens         (Sec. III.B)
 Retriever       g_c = W_c x + b_c for cluster c                                             (Sec. III.D)
 Ranker          g_l = (P x + p) . v_l for label l, v_l its representation                   (Sec. III.E)
 GRank           log(1 + sum_negatives exp(g) * sum_positives exp(-g)), of both stages       (Eq. 4, 7, 8)
@@ -19,46 +19,72 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array
 
-from longtail.blocks.transformer import States, Transformer, cls_states
-from longtail.run import Run
+from longtail.blocks.pooled_states import PooledStates
 from longtail.systems.xgrank.config import XgrankConfig
 from longtail.systems.xgrank.label_vectors import LabelVectors
-from longtail.text.subwords import TokenRows
-from longtail.training.frozen_texts import FrozenTexts, frozen_layers
+from longtail.training.frozen_texts import FrozenTexts
 from longtail.training.label_loss import LOSSES, log_odds
 from longtail.training.rows import RowTable
 from longtail.training.sampled_negatives import best_columns, positive_clusters, sample_from_clusters
 from longtail.training.task import Batch, Task
+
+COSINE_START = 0.5
+"""The initial weight of a document's own vector in the product with that of a label text."""
 
 
 class Network(torch.nn.Module):
     """The dense weights; label vectors are tables beside it.
 
     Args:
-        encoder: the transformer.
-        layers: whose [CLS] states make the document vector.
+        states: the encoder, and how its states make the document vector.
         clusters: outputs of the retriever; 0: there is none.
-        width: dimension of a label vector.
+        width: dimension of the learned parts of a label vector.
         dropout: rate for the document vector.
+        encoded: dimension of the part that the encoder gives; 0: there is none.
     """
 
+    centre: torch.Tensor
+
     def __init__(
-        self, encoder: Transformer, *, layers: int, clusters: int, width: int, dropout: float
+        self, states: PooledStates, *, clusters: int, width: int, dropout: float, encoded: int = 0
     ) -> None:
         super().__init__()
-        self.encoder = encoder
-        self.layers = min(layers, encoder.layers)
-        pooled = self.layers * encoder.width
+        self.states, self.encoder = states, states.encoder
+        self.register_buffer("centre", torch.zeros(states.width), persistent=False)
+        self.scale = 1.0
         self.dropout = torch.nn.Dropout(dropout)
-        self.retrieve = torch.nn.Linear(pooled, clusters) if clusters else None
-        self.project = torch.nn.Linear(pooled, width)
+        self.retrieve = torch.nn.Linear(states.width, clusters) if clusters else None
+        self.project = torch.nn.Linear(states.width, width)
         torch.nn.init.normal_(self.project.weight, std=0.02)
         torch.nn.init.zeros_(self.project.bias)
+        self.compare: torch.nn.Linear | None = None
+        if encoded:
+            # The product starts as a cosine: the standardised vector of the last layer, which comes first.
+            self.compare = torch.nn.Linear(states.width, encoded)
+            torch.nn.init.zeros_(self.compare.bias)
+            with torch.no_grad():
+                self.compare.weight.copy_(COSINE_START * torch.eye(encoded, states.width))
 
-    def pooled(self, states: States) -> torch.Tensor:
-        """The document vector [n, layers * D] from the states of the encoder's layers."""
-        found: torch.Tensor = self.dropout(cls_states(states, self.layers, last=self.encoder.folder.cls_last))
-        return found
+    def standardise(self, sample: np.ndarray) -> None:
+        """Centre and scale document vectors by a sample of them [m, pooled], as they are before training."""
+        self.centre = torch.from_numpy(sample.mean(axis=0, dtype=np.float64).astype(np.float32))
+        self.scale = float(np.maximum((sample - sample.mean(axis=0)).std(), 1e-6))
+
+    def standardised(self, pooled: torch.Tensor) -> torch.Tensor:
+        """The document vector of a text [n, pooled]."""
+        return (pooled - self.centre) / self.scale
+
+    def ranked(self, document: torch.Tensor, dropped: torch.Tensor) -> torch.Tensor:
+        """What label vectors are multiplied with, from a document vector without and with dropout."""
+        found: torch.Tensor = self.project(dropped)
+        return found if self.compare is None else torch.cat([found, self.compare(document)], dim=1)
+
+    def affine(self, *layers: torch.nn.Linear | None) -> tuple[np.ndarray, np.ndarray]:
+        """Weights and biases of layers, below each other, over pooled states that are not standardised."""
+        with torch.no_grad():
+            weight = torch.cat([layer.weight for layer in layers if layer is not None]) / self.scale
+            bias = torch.cat([layer.bias for layer in layers if layer is not None]) - weight @ self.centre
+        return weight.cpu().numpy(), bias.cpu().numpy()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,14 +92,14 @@ class Corpus:
     """Training documents.
 
     Attributes:
-        tokens: for the encoder.
+        texts: as the encoder reads them.
         bags: bags of tokens [n, vocabulary] that are added to the document vector; None: not used.
         Y: documents x labels.
         self_label: the label that a document is itself, or -1.
         cluster_of: the cluster of each label [L].
     """
 
-    tokens: TokenRows
+    texts: FrozenTexts
     bags: csr_array | None
     Y: csr_array
     self_label: np.ndarray
@@ -95,19 +121,13 @@ class XgrankTask(Task):
         corpus: Corpus,
         config: XgrankConfig,
         metrics: Callable[[], Mapping[str, float] | None] = lambda: None,
-        run: Run | None = None,
     ) -> None:
         self.module = self.network = network
         self.labels, self.corpus, self.config = labels, corpus, config
-        self.n_documents = len(corpus.tokens)
-        self.lengths = corpus.tokens.lengths
+        self.texts, self.words = corpus.texts, corpus.texts.words
+        self.n_documents = len(self.texts.tokens)
+        self.lengths = self.texts.tokens.lengths
         self.metrics = metrics
-        encoder = network.encoder
-        layers = frozen_layers(config.encoder.frozen, encoder, config.train, learning=0)
-        self.words = RowTable(encoder.words, frozen=layers is not None)
-        self.texts = FrozenTexts(
-            encoder, corpus.tokens, self.words, layers, config.encoder.cache, run or Run()
-        )
         self.bias: torch.Tensor | None = None
         if config.loss == "bce":
             # The base rate, which cross entropy would have to fit first. The order of labels is the same.
@@ -124,7 +144,7 @@ class XgrankTask(Task):
         return {"words": self.words, **self.labels.tables()}
 
     def rate(self, parameter: str) -> float:
-        """The encoder's rate decays from layer to layer; the layers above it have ``head_rate``."""
+        """The encoder's rate decays from layer to layer; new layers above it have ``head_rate``."""
         config = self.config.train
         if parameter == "table/words":
             return config.lr / (config.row_lr or config.lr) * self._decay(self.network.encoder.layers)
@@ -132,6 +152,8 @@ class XgrankTask(Task):
             return 1.0
         if parameter.startswith("encoder."):
             return self._decay(self.network.encoder.depth_of(parameter.removeprefix("encoder.")))
+        if parameter.startswith("compare."):
+            return 1.0
         return self.config.head_rate
 
     def _decay(self, depth: int) -> float:
@@ -158,11 +180,12 @@ class XgrankTask(Task):
         corpus, config, network = self.corpus, self.config, self.network
         Y = corpus.Y[batch.rows]
         self.unlabelled += int((np.diff(Y.indptr) == 0).sum())
-        pooled = network.pooled(self.texts.states(batch.rows, self.device))
+        document = network.standardised(self.texts.vectors(batch.rows, self.device))
+        dropped = network.dropout(document)
         retrieved, retrieving = None, None
         if network.retrieve is not None:
             positive = positive_clusters(Y, corpus.cluster_of, corpus.n_clusters)
-            scores = network.retrieve(pooled).float()
+            scores = network.retrieve(dropped).float()
             retrieving = self._mean_loss(scores, positive, ~positive)
             retrieved = positive | best_columns(scores.detach().cpu().numpy(), config.clusters.training_beam)
         sampled = sample_from_clusters(
@@ -174,7 +197,7 @@ class XgrankTask(Task):
             most=config.negatives.most,
             seed=batch.seed,
         )
-        scores = self._rank(pooled, batch, sampled.columns)
+        scores = self._rank(network.ranked(document, dropped), batch, sampled.columns)
         scores = scores + torch.from_numpy(sampled.log_weight).to(scores.device)
         ranking = self._mean_loss(scores, sampled.positive, sampled.negative)
         if retrieving is None:
@@ -182,11 +205,12 @@ class XgrankTask(Task):
         share = self.rank_share(batch.epoch)
         return (1 - share) * retrieving + share * ranking
 
-    def _rank(self, pooled: torch.Tensor, batch: Batch, labels: np.ndarray) -> torch.Tensor:
+    def _rank(self, document: torch.Tensor, batch: Batch, labels: np.ndarray) -> torch.Tensor:
         """The ranker's scores of some labels [n, m]."""
-        bags = None if self.corpus.bags is None else self.corpus.bags[batch.rows]
+        bags = self.corpus.bags
+        if bags is not None:
+            bags = thinned(bags[batch.rows], self.config.labels.bag_dropout, batch.seed)
         vectors, text = self.labels.take(labels, bags)
-        document = self.network.project(pooled)
         if text is not None:
             width = text.shape[1]
             document = torch.cat([document[:, :width] + text, document[:, width:]], dim=1)
@@ -199,3 +223,12 @@ class XgrankTask(Task):
         masks = (torch.from_numpy(mask).to(scores.device) for mask in (positive, negative))
         per_document: torch.Tensor = LOSSES[self.config.loss](scores, *masks)
         return per_document.mean()
+
+
+def thinned(bags: csr_array, share: float, seed: int) -> csr_array:
+    """Bags of tokens without a random share of their entries; the others weigh more, so that the mean stays."""
+    if not share:
+        return bags
+    kept = np.random.default_rng(seed).random(bags.nnz) >= share
+    data = np.where(kept, bags.data / (1 - share), 0).astype(np.float32)
+    return csr_array((data, bags.indices, bags.indptr), shape=bags.shape)

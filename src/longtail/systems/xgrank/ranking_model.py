@@ -10,9 +10,9 @@ from typing import NamedTuple, Self
 import numpy as np
 import torch
 
-from longtail.blocks.pooled_cls import PooledCls
+from longtail.blocks.pooled_states import PooledStates
 from longtail.blocks.sparse_product import multiply
-from longtail.blocks.transformer import Transformer
+from longtail.blocks.transformer import Pooling, Transformer
 from longtail.errors import ModelIntegrityError
 from longtail.shortlist.candidates import Candidates
 from longtail.shortlist.cluster_members import best_members, scores_of_clusters
@@ -86,7 +86,7 @@ class RankingModel:
 
     def __init__(
         self,
-        pooled: PooledCls,
+        pooled: PooledStates,
         subwords: Subwords,
         ranker: Ranker,
         retriever: Retriever | None,
@@ -205,13 +205,15 @@ class RankingModel:
             self.tokens.save(folder / "tokens.safetensors")
 
     @classmethod
-    def load(cls, folder: VerifiedFolder | None, config: XgrankConfig, n_labels: int) -> Self:
+    def load(
+        cls, folder: VerifiedFolder | None, config: XgrankConfig, n_labels: int, pooling: Pooling
+    ) -> Self:
         """Read what ``save`` wrote."""
         if folder is None:
             raise ModelIntegrityError("a model of the system is missing")
         files = EncoderFolder.load(folder.sub("encoder"))
         subwords = Subwords(files, config.encoder.tokens)
-        pooled = PooledCls(_load_encoder(folder, files, subwords), config.encoder.layers)
+        pooled = PooledStates(_load_encoder(folder, files, subwords), config.encoder.layers, pooling)
         pooled.load_graph(folder)
         sizes = {"labels": n_labels, "pooled": pooled.width}
         ranker = Ranker.load(folder.path("ranker.safetensors"), **sizes)

@@ -81,7 +81,12 @@ class Xgrank(System):
             model.save(folder / f"model-{number}")
         if not predictor.curve.is_logistic:
             predictor.curve.save(folder / CURVE_FILE)
-        facts = {"models": len(predictor.models), "combine": predictor.combine, "recall": self.recall_}
+        facts = {
+            "models": len(predictor.models),
+            "combine": predictor.combine,
+            "pooling": predictor.models[0].pooled.pooling,
+            "recall": self.recall_,
+        }
         write_json(folder / "xgrank.json", facts)
 
     def _load_parts(self, folder: VerifiedFolder, features: FeatureReader) -> None:
@@ -91,17 +96,21 @@ class Xgrank(System):
             from longtail.systems.xgrank.ranking_model import RankingModel
 
         path = folder.path("xgrank.json")
-        match read_json(path):
+        # Models of versions that had no other pooling do not name it.
+        described = read_json(path)
+        match {"pooling": "cls", **described} if isinstance(described, dict) else described:
             case {
                 "models": int(number),
                 "combine": "zscore" | "softmax" as combine,
+                "pooling": "cls" | "mean" as pooling,
                 "recall": dict(recall),
             } if number >= 1 and all(isinstance(v, float) and math.isfinite(v) for v in recall.values()):
                 pass
             case _:
                 raise ModelIntegrityError(f"{path} does not describe a model")
         models = [
-            RankingModel.load(folder.sub(f"model-{i}"), self.config, len(self.labels_)) for i in range(number)
+            RankingModel.load(folder.sub(f"model-{i}"), self.config, len(self.labels_), pooling)
+            for i in range(number)
         ]
         if len({model.clusters is None for model in models}) > 1:
             raise ModelIntegrityError(f"{folder.root}: some models have clusters, others have none")

@@ -8,11 +8,13 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array
 
-from longtail.blocks.pooled_cls import PooledCls
+from longtail.blocks.mean_encoder import MeanEncoder
+from longtail.blocks.pooled_states import PooledStates
 from longtail.blocks.transformer import Transformer
 from longtail.cluster.label_clusters import label_clusters
 from longtail.run import Run
 from longtail.systems.xgrank.config import Combine, XgrankConfig
+from longtail.systems.xgrank.encoded_labels import sampled_vectors, unit_vectors
 from longtail.systems.xgrank.label_vectors import (
     LabelVectors,
     bags_of_tokens,
@@ -34,7 +36,10 @@ from longtail.text.feature_store import FeatureStore
 from longtail.text.pretrained import EncoderFolder
 from longtail.text.subwords import Subwords, TokenRows
 from longtail.training.checkpoint import Checkpoints, open_for
+from longtail.training.dual_encoder import TextPairs, train_encoder
+from longtail.training.dual_encoder_config import DualEncoderConfig
 from longtail.training.fingerprint import fingerprint
+from longtail.training.frozen_texts import FrozenTexts
 from longtail.training.matrices import TrainingMatrices
 from longtail.training.runtime import torch_threads
 from longtail.training.trainer import train as run_stage
@@ -139,24 +144,35 @@ def train_model(context: TrainingContext, number: int, name: str, valid: Dataset
         plain = context.store.tokens(subwords, config.fields, special=False)
         Z, idf = label_bags(context, subwords, plain)
         bags = bags_of_tokens(plain, subwords.size, idf) if Z is not None and config.labels.bag else None
-    corpus = Corpus(tokens, bags, matrices.Y, matrices.self_label, clusters_of_labels(context, seed))
+    encoder = Transformer.of(folder, dropout=config.encoder.dropout)
+    if config.encoder.pretrain and Z is not None:
+        pretrain(context, encoder, tokens, number)
+    states = PooledStates(encoder, config.encoder.layers, config.encoder.pooling)
+    sample = sampled_vectors(states, tokens, seed)
+    texts = FrozenTexts.of(states, tokens, config.encoder.frozen, config.encoder.cache, config.train, run)
+    encoded = None
+    if Z is not None and config.labels.encoded:
+        encoded = label_text_vectors(context, texts, folder, sample)
     weights = identity_weights(context.label_counts, Z, config.labels.shrinkage)
-    labels = LabelVectors(Z, weights, config.labels.width, seed)
+    corpus = Corpus(texts, bags, matrices.Y, matrices.self_label, clusters_of_labels(context, seed))
+    labels = LabelVectors(Z, weights, config.labels.width, seed, encoded)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         network = Network(
-            Transformer.of(folder, dropout=config.encoder.dropout),
-            layers=config.encoder.layers,
+            states,
             clusters=corpus.n_clusters if corpus.n_clusters > 1 else 0,
-            width=labels.total,
+            width=labels.learned,
             dropout=config.encoder.pooled_dropout,
+            encoded=0 if encoded is None else encoded.shape[1],
         )
+    if config.encoder.standardise:
+        network.standardise(sample)
     watched = None if valid is None else context.sample(valid, PER_EPOCH)
 
     def export() -> RankingModel:
         shared = None if bags is None else token_embeddings(labels, idf)
         arrays = ranker_of(network, labels), retriever_of(network, corpus.cluster_of), shared
-        return RankingModel(PooledCls(network.encoder, network.layers), subwords, *arrays, config)
+        return RankingModel(network.states, subwords, *arrays, config)
 
     def metrics() -> dict[str, float] | None:
         if watched is None:
@@ -165,7 +181,7 @@ def train_model(context: TrainingContext, number: int, name: str, valid: Dataset
         model = export()
         return metrics_of_products(model.encode(texts).ranked, model.ranker.labels, validation)
 
-    task = XgrankTask(network, labels, corpus, config, metrics, run)
+    task = XgrankTask(network, labels, corpus, config, metrics)
     stage = "train" if number == 0 else f"train {number + 1}"
     run_stage(task, config.train, stage=stage, seed=seed, run=run, checkpoints=context.checkpoints)
     network.encoder.words = task.words.weight
@@ -194,6 +210,39 @@ def label_bags(
     return bags_of_tokens(tokens, subwords.size, idf), idf
 
 
+def pretrain(context: TrainingContext, encoder: Transformer, tokens: TokenRows, number: int) -> None:
+    """Train the encoder on pairs of a document and a label text."""
+    config, opened = context.config, context.checkpoints
+    dual = DualEncoderConfig()
+    dual = replace(
+        dual, train=replace(dual.train, epochs=config.encoder.pretrain, device=config.train.device)
+    )
+    mean = MeanEncoder(encoder, config.labels.tokens)
+    labels = mean.subwords([text or "" for text in context.train.labels.texts])
+    pairs = TextPairs(tokens, labels, context.matrices.Y, context.matrices.self_label)
+    checkpoints = None if opened is None else opened.of_member(f"{opened.prefix}encoder {number}")
+    train_encoder(mean, pairs, dual, seed=config.seed + number, run=context.run, checkpoints=checkpoints)
+
+
+def label_text_vectors(
+    context: TrainingContext, texts: FrozenTexts, folder: EncoderFolder, sample: np.ndarray
+) -> np.ndarray:
+    """The vectors that the encoder gives label texts now, float32 [L, D].
+
+    Args:
+        sample: pooled vectors of documents, whose centre is taken off.
+    """
+    subwords = Subwords(folder, min(context.config.labels.tokens, context.config.encoder.tokens))
+    tokens = subwords([text or "" for text in context.train.labels.texts])
+    readable = tokens.lengths > len(subwords([""]).ids)
+    with torch_threads():
+        last = texts.last_layer()
+    with context.run.phase("label texts"):
+        centre = sample.mean(axis=0)[: texts.encoder.width]
+        known = None if last is None else (texts.tokens, last)
+        return unit_vectors(texts.pooled, tokens, readable, centre, known)
+
+
 def clusters_of_labels(context: TrainingContext, seed: int) -> np.ndarray:
     """The cluster of each label [L] (Sec. III.D.1); one cluster where all labels are ranked."""
     matrices, size = context.matrices, context.config.clusters.size_for(context.n_labels)
@@ -208,15 +257,14 @@ def clusters_of_labels(context: TrainingContext, seed: int) -> np.ndarray:
 
 def ranker_of(network: Network, labels: LabelVectors) -> Ranker:
     """The projection of documents, and all label vectors."""
-    weight, bias = (p.detach().cpu().numpy().copy() for p in (network.project.weight, network.project.bias))
-    return Ranker(weight, bias, labels.export())
+    return Ranker(*network.affine(network.project, network.compare), labels.export())
 
 
 def retriever_of(network: Network, cluster_of: np.ndarray) -> Retriever | None:
     """The classifiers of the clusters, bias as a column; None: there are no clusters."""
     if network.retrieve is None:
         return None
-    weight, bias = (p.detach().cpu().numpy() for p in (network.retrieve.weight, network.retrieve.bias))
+    weight, bias = network.affine(network.retrieve)
     return Retriever(np.concatenate([weight, bias[:, None]], axis=1), cluster_of)
 
 
