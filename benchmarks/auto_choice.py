@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         ),
         "seconds": round(time.perf_counter() - start, 3),
         "cpu_seconds": round(time.process_time() - cpu, 1),
-        "metrics": measured(model, data["test"]),
+        **measured(model, data["test"]),
     }
 
 

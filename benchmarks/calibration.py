@@ -163,6 +163,14 @@ def run(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     work = Path(arguments.work) / f"{Path(arguments.data).name}-{'-'.join(fields)}"
     work.mkdir(parents=True, exist_ok=True)
     rows = []
+    for folder in arguments.model:
+        model = longtail.load(folder)
+        members = list(getattr(model.config, "members", ())) or None
+        found = measured(model, data["test"], arguments.precision)
+        rows.append({"system": model.name, "members": members, "seed": model.config.seed, **found})
+        print(json.dumps(rows[-1]), flush=True)
+    if arguments.model:
+        return rows
     for seed in arguments.seeds:
         for name in arguments.systems.split(","):
             members = arguments.members.split(",") if name == "ensemble" else None
@@ -187,6 +195,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--data", required=True, help="a folder with train, valid and test")
     parser.add_argument("--fields", default="title,text", help="title, text or title,text")
     parser.add_argument("--systems", default="linear,ensemble", help="names, separated by commas")
+    parser.add_argument(
+        "--model", action="append", default=[], help="a trained model, measured as it is, in place of systems"
+    )
     parser.add_argument("--members", default="linear,lexical,eclare", help="of the ensemble")
     parser.add_argument("--precision", type=float, default=0.9, help="the precision that is asked for")
     parser.add_argument("--seeds", default="0", type=lambda text: [int(seed) for seed in text.split(",")])

@@ -63,6 +63,9 @@ TABLE_7: dict[str, list[str]] = {
 DEFAULTS: dict[str, list[str]] = {
     "default": [],
     "default, attention": ["classifier.combine=attention"],
+    "default, no label documents": ["label_documents=none"],
+    "default, label documents in Module IV": ["label_documents=all"],
+    "default, token scale 2": ["token_scale=2"],
     "default, no shrinkage": ["classifier.shrinkage=0"],
     "default, no LTE": ["classifier.lte=false"],
     "default, no GALE": ["classifier.gale=none"],

@@ -17,7 +17,7 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-from longtail.blocks.pooled_cls import PooledCls
+from longtail.blocks.pooled_states import PooledStates
 from longtail.blocks.transformer import States, Transformer
 from longtail.config import merge, parse_overrides
 from longtail.data import catalogue
@@ -74,7 +74,7 @@ def learn(settings: dict[str, Any], system: str, train: Dataset, encoder: Transf
 
 
 def predict(
-    model: System, documents: Documents, batches: list[Padded], pooled: PooledCls
+    model: System, documents: Documents, batches: list[Padded], pooled: PooledStates
 ) -> dict[str, float]:
     """Milliseconds a text in one call, of the encoder alone, and of one text in a call of its own."""
     model.predict(documents, k=5)
@@ -118,7 +118,7 @@ def measure(system: str, options: argparse.Namespace) -> dict[str, Any]:
     order = np.argsort(tokens.lengths, kind="stable")
     batches = [tokens.take(order[start : start + AT_ONCE]) for start in range(0, len(order), AT_ONCE)]
     pooled = _encoder_of(model)
-    bare = PooledCls(encoder.eval(), pooled.layers)
+    bare = PooledStates(encoder.eval(), pooled.layers, pooled.pooling)
     found |= predict(model, documents, batches, bare)
     found["batch share"] = found["bare ms"] / found["batch ms"]
     try:
@@ -130,7 +130,7 @@ def measure(system: str, options: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-def _encoder_of(model: System) -> PooledCls:
+def _encoder_of(model: System) -> PooledStates:
     if isinstance(model, Xgrank):
         return model.predictor_.models[0].pooled
     assert isinstance(model, Gudn)

@@ -3,7 +3,8 @@
 Members are trained once per seed and kept below ``--work``; every ensemble combines them with a re-ranker fitted on
 the validation part, as ``longtail combine`` does. Settings are the defaults unless ``--set`` says otherwise. They
 are chosen with ``--on valid``: the re-ranker is fitted on one half of the validation documents and everything is
-measured on the other half.
+measured on the other half. ``--leave-one-out`` adds every ensemble without each of its members, ``--balances`` fits
+the re-ranker of the first ensemble for several trade-offs between frequent and rare labels.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ import numpy as np
 import longtail
 from benchmarks.machine import code, machine
 from longtail import threads
-from longtail.config import parse_overrides
+from longtail.config import merge, parse_overrides, to_dict
 from longtail.data import read_folder
-from longtail.systems import REGISTRY
+from longtail.systems import REGISTRY, get
 from longtail.systems.base import System
 from longtail.systems.ensemble.config import EnsembleConfig
-from longtail.systems.ensemble.members import create_members
+from longtail.systems.ensemble.members import MEMBER_DEFAULTS, create_members
 from longtail.systems.ensemble.system import Ensemble
 from longtail.types import Dataset
 
@@ -58,6 +59,14 @@ def member(
     return longtail.load(folder), cost
 
 
+def trained_alone(name: str) -> dict[str, Any]:
+    """What undoes the settings of a member where it is trained in another way than the system alone."""
+    if name not in ("eclare", "galaxc"):
+        return {}
+    defaults = to_dict(get(name).Config())
+    return {key: defaults[key] for key in MEMBER_DEFAULTS[name]}
+
+
 def alone(model: System) -> System:
     """The model with the shortlist of the system alone, which members do without."""
     table = {"eclare": "shortlist", "xgrank": "clusters"}.get(model.name)
@@ -74,7 +83,10 @@ def alone(model: System) -> System:
 def measured(model: System, test: Dataset) -> dict[str, Any]:
     """Metrics on test documents, and recall@10 by label frequency."""
     report = model.evaluate(test, k=(1, 3, 5, 10))
-    return {name: round(report.metrics[name]["value"], 3) for name in METRICS}
+    return {
+        "metrics": {name: round(report.metrics[name]["value"], 3) for name in METRICS},
+        "recall_by_frequency": {part["name"]: round(part["R"], 2) for part in report.bins},
+    }
 
 
 def halves(valid: Dataset, seed: int) -> tuple[Dataset, Dataset]:
@@ -92,7 +104,11 @@ def run(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     of_members = {name: table for name, table in given.items() if name in REGISTRY}
     of_ensemble = {name: value for name, value in given.items() if name not in REGISTRY}
     ensembles = [names.split(",") for names in arguments.members]
+    if arguments.leave_one_out:
+        fewer = [[other for other in names if other != name] for names in ensembles for name in names]
+        ensembles += [names for names in fewer if len(names) > 1 and names not in ensembles]
     singles = sorted({name for names in ensembles for name in names}) if arguments.each else []
+    balances = [None] * (len(singles) + len(ensembles)) + arguments.balances
     work = Path(arguments.work) / f"{Path(arguments.data).name}-{'-'.join(fields)}"
     work.mkdir(parents=True, exist_ok=True)
     rows: list[dict[str, Any]] = []
@@ -100,22 +116,36 @@ def run(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         fitted_on, measured_on = data["valid"], data["test"]
         if arguments.on == "valid":
             fitted_on, measured_on = halves(data["valid"], seed)
-        for names in [*([name] for name in singles), *ensembles]:
-            found = [member(name, seed, data, fields, work, of_members.get(name, {})) for name in names]
+        contestants = [*([name] for name in singles), *ensembles, *([ensembles[0]] * len(arguments.balances))]
+        for names, balance in zip(contestants, balances, strict=True):
+            usual = trained_alone(names[0]) if len(names) == 1 else {}
+            found = [
+                member(name, seed, data, fields, work, merge(usual, of_members.get(name, {})))
+                for name in names
+            ]
             if len(names) == 1:
                 model = alone(found[0][0])
             else:
                 models = [system for system, _ in found]
-                model = Ensemble.combine(models, fitted_on, fields=tuple(fields), seed=seed, **of_ensemble)
-            row = {"members": names, "seed": seed, "metrics": measured(model, measured_on)}
+                own = (
+                    of_ensemble if balance is None else merge(of_ensemble, {"reranker": {"balance": balance}})
+                )
+                model = Ensemble.combine(models, fitted_on, fields=tuple(fields), seed=seed, **own)
+            row = {"members": names, "seed": seed, **measured(model, measured_on)}
+            if balance is not None:
+                row["balance"] = balance
             costs = {
                 name: json.loads(cost.read_text())["cpu_seconds"]
                 for name, (_, cost) in zip(names, found, strict=True)
                 if cost.exists()
             }
             rows.append({**row, "cpu_seconds": costs} if costs else row)
-            print(line("+".join(names), str(seed), row["metrics"]), flush=True)
+            print(line(_name(row), str(seed), row["metrics"]), flush=True)
     return rows
+
+
+def _name(row: dict[str, Any]) -> str:
+    return "+".join(row["members"]) + (f" (balance {row['balance']:g})" if "balance" in row else "")
 
 
 def line(name: str, seed: str, metrics: dict[str, float]) -> str:
@@ -125,10 +155,10 @@ def line(name: str, seed: str, metrics: dict[str, float]) -> str:
 
 def means(rows: Sequence[dict[str, Any]]) -> list[str]:
     """A row per ensemble: the mean over its seeds."""
-    names = list(dict.fromkeys("+".join(row["members"]) for row in rows))
+    names = list(dict.fromkeys(_name(row) for row in rows))
     lines = []
     for name in names:
-        some = [row["metrics"] for row in rows if "+".join(row["members"]) == name]
+        some = [row["metrics"] for row in rows if _name(row) == name]
         mean = {metric: float(np.mean([metrics[metric] for metrics in some])) for metric in METRICS}
         lines.append(line(name, f"mean of {len(some)}", mean))
     return lines
@@ -143,6 +173,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--members", action="append", required=True, help="linear,lexical,eclare; may be repeated"
     )
     parser.add_argument("--seeds", default="0", type=lambda text: [int(seed) for seed in text.split(",")])
+    parser.add_argument("--leave-one-out", action="store_true", help="also without each member")
+    parser.add_argument(
+        "--balances",
+        default=[],
+        type=lambda text: [float(value) for value in text.split(",")],
+        help="0,0.3,0.6,1: trade-offs of the first ensemble",
+    )
     parser.add_argument("--each", action="store_true", help="measure every member alone too")
     parser.add_argument(
         "--set",

@@ -29,11 +29,13 @@ VARIANTS: Variants = {
     "no attention": ["classifier.attention=false"],
     "2 hops": ["graph.fanouts=[4, 3]"],
     "1 hop": ["graph.fanouts=[4]"],
+    "no hops": ["graph.fanouts=[]"],
     "hops alone": ["graph.include_initial=false"],
     "free classifiers": FREE,
     "free classifiers, GIN": [*FREE, "graph.encoder=gin"],
     "free classifiers, GraphSAGE": [*FREE, "graph.encoder=graphsage"],
     "surrogate embeddings": ["initial.source=surrogate"],
+    "encoder embeddings": ["initial.source=encoder", "initial.encoder=minilm"],
     "own labels visible (paper)": [
         "neighbourhood.near=0",
         "neighbourhood.mask_positive=0",
@@ -56,8 +58,7 @@ def recall_by_initial(model: System, valid: Dataset) -> str:
 def recall_by_shortlist(model: System, valid: Dataset) -> str:
     """Percent of right labels among 100 by the embeddings of the shortlist."""
     Y, encoded = _encoded(model, valid)
-    predictor = encoded.predictor
-    found, _ = predictor.labels.search(predictor.label_query(encoded.resolutions), 100)
+    found = encoded.predictor.nearest_labels(encoded.resolutions, 100).top_k(100).indices
     return f"{100 * pooled_recall(found, Y):.1f}"
 
 

@@ -14,7 +14,14 @@ VARIANTS: Variants = {
     "feature guide": ["guide.link=false"],
     "link guide": ["guide.feature=false"],
     "one-hot labels": ["guide.labels=one-hot"],
+    "one-hot labels, feature guide": ["guide.labels=one-hot", "guide.link=false"],
     "GRank": ["loss=grank"],
+    "sum": ["guide.distance=sum"],
+    "sum, feature guide": ["guide.distance=sum", "guide.link=false"],
+    "cosine": ["guide.distance=cosine"],
+    "cosine, feature guide": ["guide.distance=cosine", "guide.link=false"],
+    "mean over tokens": ["encoder.pooling=mean"],
+    "mean over tokens, GRank": ["encoder.pooling=mean", "loss=grank"],
 }
 
 

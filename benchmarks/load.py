@@ -1,7 +1,8 @@
 """Load on a web service of this machine: clients that send one request after the other, and what they saw.
 
 A closed loop: each client has one connection and one request under way. Requests are bytes that were made before;
-of an answer only its status and its length are read, so that the client takes little of the processor.
+of an answer only its status and its length are read, and sockets are handled by uvloop, so that clients take little
+of the processor that they share with the server.
 """
 
 import asyncio
@@ -9,9 +10,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+import uvloop
 
 LOOPBACK = "127.0.0.1"
 """No other machine is ever loaded."""
@@ -82,7 +84,8 @@ def load(
         done: whether to end before the time is over.
         watch: is called about once per second with the seconds since the start.
     """
-    return asyncio.run(_load(port, requests, clients, seconds, per_second, done, watch))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_load(port, requests, clients, seconds, per_second, done, watch))
 
 
 async def _load(
@@ -96,78 +99,136 @@ async def _load(
 ) -> Seen:
     seen, start = Seen(), time.perf_counter()
     end = start + seconds
-
-    async def watching() -> None:
-        while watch is not None:
-            await asyncio.sleep(1)
-            watch(time.perf_counter() - start)
-
-    watcher = asyncio.create_task(watching())
     pause = None if per_second is None else clients / per_second
-    try:
-        await asyncio.gather(
-            *(
-                _client(port, requests[number::clients] or requests, end, pause, done, seen)
-                for number in range(clients)
-            )
-        )
-    finally:
-        watcher.cancel()
+    all_clients = [
+        _Client(port, requests[number::clients] or requests, pause, seen) for number in range(clients)
+    ]
+    for number, client in enumerate(all_clients):
+        # Clients of a rate do not all send in the same moment.
+        client.begin(0 if pause is None else pause * number / clients)
+    told = start
+    while (now := time.perf_counter()) < end and not done():
+        await asyncio.sleep(min(0.05, end - now))
+        if watch is not None and now - told >= 1:
+            told = now
+            watch(now - start)
+        for client in all_clients:
+            client.give_up(now - SECONDS_TO_WAIT)
+    for client in all_clients:
+        client.stop()
     seen.elapsed = time.perf_counter() - start
+    await asyncio.gather(*(client.ended for client in all_clients))
     return seen
 
 
-async def _client(
-    port: int,
-    requests: Sequence[bytes],
-    end: float,
-    pause: float | None,
-    done: Callable[[], bool],
-    seen: Seen,
-) -> None:
-    connection: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
-    number, due = 0, time.perf_counter()
-    while (now := time.perf_counter()) < end and not done():
-        if pause is not None:
-            due += pause
-            await asyncio.sleep(max(due - now, 0))
-            now = time.perf_counter()
-        try:
-            if connection is None:
-                connection = await asyncio.open_connection(LOOPBACK, port)
-            status, stays = await asyncio.wait_for(
-                _exchange(*connection, requests[number % len(requests)]), SECONDS_TO_WAIT
-            )
-        except (OSError, EOFError, TimeoutError) as error:
-            seen.errors[type(error).__name__] += 1
-            stays = False
-            await asyncio.sleep(0.05)
+class _Client(asyncio.Protocol):
+    """One connection at a time, and one request at a time on it."""
+
+    def __init__(self, port: int, requests: Sequence[bytes], pause: float | None, seen: Seen) -> None:
+        self._port, self._requests, self._pause, self._seen = port, requests, pause, seen
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._number, self._due, self._sent = 0, 0.0, 0.0
+        self._received = b""
+        self._connecting: asyncio.Task[None] | None = None
+        self._stopping = False
+        self.ended = self._loop.create_future()
+        """Done after the last answer."""
+
+    def begin(self, after: float) -> None:
+        """Send the first request after so many seconds."""
+        self._due = time.perf_counter() + after
+        self._connect(after)
+
+    def stop(self) -> None:
+        """Send no more; an answer that is under way is not counted."""
+        self._stopping = True
+        if self._transport is not None:
+            self._transport.close()
+        elif not self.ended.done():
+            self.ended.set_result(None)
+
+    def give_up(self, before: float) -> None:
+        """Count a request as failed that was sent before this time and has no answer."""
+        if self._sent and self._sent < before and self._transport is not None:
+            self._failed("TimeoutError")
+            self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Called by the loop."""
+        self._transport = cast(asyncio.Transport, transport)
+        if self._stopping:
+            transport.close()
         else:
-            seen.statuses[status] += 1
-            if 200 <= status < 300:
-                seen.seconds.append(time.perf_counter() - now)
-        if not stays and connection is not None:
-            connection[1].close()
-            connection = None
-        number += 1
-    if connection is not None:
-        connection[1].close()
+            self._send()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Called by the loop."""
+        self._transport = None
+        if self._stopping:
+            if not self.ended.done():
+                self.ended.set_result(None)
+            return
+        if self._sent:
+            self._failed(type(error).__name__ if error else "IncompleteReadError")
+        self._connect(0.05)
+
+    def data_received(self, data: bytes) -> None:
+        """Called by the loop."""
+        received = self._received = self._received + data if self._received else data
+        found = _status(received)
+        if found is None or self._stopping:
+            return
+        status, stays = found
+        self._received = b""
+        self._seen.statuses[status] += 1
+        if 200 <= status < 300:
+            self._seen.seconds.append(time.perf_counter() - self._sent)
+        self._sent = 0.0
+        if not stays and self._transport is not None:
+            self._transport.close()
+        elif self._pause is None:
+            self._send()
+        else:
+            self._due += self._pause
+            self._loop.call_later(max(self._due - time.perf_counter(), 0), self._send)
+
+    def _connect(self, after: float) -> None:
+        async def connect() -> None:
+            await asyncio.sleep(after)
+            try:
+                if not self._stopping:
+                    await self._loop.create_connection(lambda: self, LOOPBACK, self._port)
+            except OSError as error:
+                self._failed(type(error).__name__)
+                self._connect(0.05)
+
+        self._connecting = self._loop.create_task(connect())
+
+    def _send(self) -> None:
+        if self._stopping or self._transport is None or self._transport.is_closing():
+            return
+        request = self._requests[self._number % len(self._requests)]
+        self._number += 1
+        self._sent = time.perf_counter()
+        self._transport.write(request)
+
+    def _failed(self, what: str) -> None:
+        self._seen.errors[what] += 1
+        self._sent, self._received = 0.0, b""
 
 
-async def _exchange(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes
-) -> tuple[int, bool]:
-    """Send a request and read its answer; whether the connection stays open."""
-    writer.write(request)
-    head = (await reader.readuntil(b"\r\n\r\n")).lower()
-    status = int(head.split(b" ", 2)[1])
+def _status(received: bytes) -> tuple[int, bool] | None:
+    """The status of an answer and whether the connection stays open; None while a part of it is missing."""
+    end = received.find(b"\r\n\r\n")
+    if end < 0:
+        return None
+    head = received[: end + 2].lower()
     if b"transfer-encoding: chunked" in head:
-        while True:
-            size = int((await reader.readline()).split(b";")[0], 16)
-            await reader.readexactly(size + 2)
-            if size == 0:
-                break
+        if not received.endswith(b"0\r\n\r\n"):
+            return None
     else:
-        length = head.partition(b"content-length:")[2].split(b"\r\n", 1)[0]
-        await reader.readexactly(int(length or b"0"))
-    return status, b"connection: close" not in head
+        length = head.partition(b"content-length:")[2].partition(b"\r\n")[0]
+        if len(received) < end + 4 + int(length or b"0"):
+            return None
+    return int(head[9:12]), b"connection: close" not in head

@@ -50,11 +50,14 @@ def peers(data: str) -> list[tuple[str, list[float]]]:
 
 
 def ours(data: str) -> list[tuple[str, list[float]]]:
-    """Systems alone and ensembles, each the mean over its seeds; systems first."""
+    """Systems alone and ensembles, each the mean over its seeds; systems first. The last file of a row counts."""
     found: dict[tuple[str, ...], list[list[float]]] = {}
     for path in sorted(RESULTS.glob(f"ensemble-{data}-*.json")):
+        here: dict[tuple[str, ...], list[list[float]]] = {}
         for row in read(path.name)["rows"]:
-            found.setdefault(tuple(row["members"]), []).append([row["metrics"][m] for m in METRICS])
+            if "balance" not in row:
+                here.setdefault(tuple(row["members"]), []).append([row["metrics"][m] for m in METRICS])
+        found |= here
     rows = []
     for members in sorted(found, key=lambda names: (len(names), names)):
         seeds = len(found[members])

@@ -94,36 +94,52 @@ def under_load(server: Server, requests: Sequence[bytes], options: argparse.Name
 def measure_load(
     options: argparse.Namespace, folders: dict[str, Path], data: dict[str, Dataset], texts: list[str]
 ) -> dict[str, Any]:
-    """All models of longtail and Annif, each in a server of its own."""
+    """All models of longtail and Annif with each number of processes, each in a server of its own."""
     found: dict[str, Any] = {}
-    for name, folder in folders.items():
-        print(f"longtail {name}", flush=True)
-        with longtail_server([f"{name}={folder}"], options.work / "serving" / f"{name}.log", "-q") as server:
-            found[name] = {"clients": under_load(server, predict_requests(name, texts), options)}
-            found[name]["megabytes"] = server.megabytes
     if options.annif:
-        print("annif with omikuji", flush=True)
-        train, folder = data["train"], options.work / "serving" / "annif"
-        folder.mkdir(parents=True, exist_ok=True)
-        rows = train.documents.joined(options.fields.split(","))
-        programs = annif_server.prepare(train, rows, folder, options.work / "venvs", threads.available())
-        with annif_server.server(programs, folder, options.workers) as server:
-            requests = suggest_requests(annif_server.PROJECT, texts)
-            found["annif"] = {
-                "clients": under_load(server, requests, options),
-                "megabytes": server.megabytes,
-                "workers": options.workers,
-                "versions": annif_server.versions(programs),
-            }
-        for name in folders:
-            found[name]["times annif"] = {
-                clients: {
-                    rate: found[name]["clients"][clients][rate] / seen[rate]
-                    for rate in ("per second", "per CPU second")
+        programs, project = annif(options, data["train"])
+        found["versions"] = annif_server.versions(programs)
+    for workers in options.workers:
+        rows: dict[str, Any] = {}
+        for name, folder in folders.items():
+            print(f"longtail {name}, {workers} workers", flush=True)
+            log = options.work / "serving" / f"{name}.log"
+            with longtail_server([f"{name}={folder}"], log, "-q", "--workers", str(workers)) as server:
+                rows[name] = {
+                    "clients": under_load(server, predict_requests(name, texts), options),
+                    "megabytes": server.megabytes,
                 }
-                for clients, seen in found["annif"]["clients"].items()
-            }
+        if options.annif:
+            print(f"annif with omikuji, {workers} workers", flush=True)
+            with annif_server.server(programs, project, workers) as server:
+                requests = suggest_requests(annif_server.PROJECT, texts)
+                rows["annif"] = {
+                    "clients": under_load(server, requests, options),
+                    "megabytes": server.megabytes,
+                }
+            for name in folders:
+                rows[name]["times annif"] = times(rows[name]["clients"], rows["annif"]["clients"])
+                print(f"{name}, times annif: {rows[name]['times annif']}", flush=True)
+        found[f"{workers} workers"] = rows
     return found
+
+
+def annif(options: argparse.Namespace, train: Dataset) -> tuple[Path, Path]:
+    """The folders of Annif's programs and of a project that is trained on the same texts."""
+    folder = options.work / "serving" / "annif"
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = train.documents.joined(options.fields.split(","))
+    return annif_server.prepare(train, rows, folder, options.work / "venvs", threads.available()), folder
+
+
+def times(own: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """How many times the requests per second of another server, at each number of clients and at the best."""
+    rates = ("per second", "per CPU second")
+    found: dict[str, Any] = {
+        clients: {rate: own[clients][rate] / seen[rate] for rate in rates} for clients, seen in other.items()
+    }
+    best = [max(seen["per second"] for seen in each.values()) for each in (own, other)]
+    return {**found, "best per second": best[0] / best[1]}
 
 
 def measure_reload(options: argparse.Namespace, folder: Path, texts: list[str]) -> dict[str, Any]:
@@ -177,18 +193,20 @@ def measure_reload(options: argparse.Namespace, folder: Path, texts: list[str]) 
 
 
 def measure_soak(options: argparse.Namespace, folder: Path, texts: list[str]) -> dict[str, Any]:
-    """Keep a service at 80 % of its throughput; its memory every ten seconds."""
+    """Keep a service at 80 % of its throughput, or at a rate; its memory every ten seconds."""
     memory: list[tuple[float, float]] = []
     with longtail_server([f"model={folder}"], options.work / "serving" / "soak.log", "-q") as server:
         requests = predict_requests("model", texts)
         load(server.port, requests, clients=2, seconds=WARM_UP)
         most = load(server.port, requests, clients=SOAK_CLIENTS, seconds=options.seconds)
-        rate = SOAK_SHARE * len(most.seconds) / most.elapsed
+        capacity = len(most.seconds) / most.elapsed
+        rate = options.soak_rate or SOAK_SHARE * capacity
 
         def watch(elapsed: float) -> None:
             if not memory or elapsed - memory[-1][0] >= 10:
                 memory.append((round(elapsed, 1), round(server.megabytes, 1)))
 
+        before = server.cpu_seconds
         seen = load(
             server.port,
             requests,
@@ -197,11 +215,14 @@ def measure_soak(options: argparse.Namespace, folder: Path, texts: list[str]) ->
             per_second=rate,
             watch=watch,
         )
+        used = server.cpu_seconds - before
     half = np.array(memory[len(memory) // 2 :])
     slope = float(np.polyfit(half[:, 0], half[:, 1], 1)[0]) if len(half) > 2 else 0.0
     found = {
         "minutes": options.soak_minutes,
         "rate per second": rate,
+        "share of the measured throughput": rate / capacity,
+        "processor seconds of the server": used,
         "megabytes": memory,
         "megabytes per hour in the second half": slope * 3600,
         "failed requests": seen.failed,
@@ -246,6 +267,10 @@ def _shown(found: dict[str, Any]) -> str:
     )
 
 
+def _numbers(text: str) -> list[int]:
+    return [int(number) for number in text.split(",")]
+
+
 def arguments_of(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The options."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.serving", description=__doc__)
@@ -255,13 +280,19 @@ def arguments_of(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--model", action="append", default=[], metavar="NAME=DIR", help="a trained model")
     parser.add_argument("--parts", type=lambda text: text.split(","), default=["load"], help=",".join(PARTS))
     parser.add_argument("--annif", action="store_true", help="also measure Annif with omikuji")
-    parser.add_argument("--workers", type=int, default=threads.available(), help="processes of Annif")
-    parser.add_argument("--clients", type=lambda t: [int(n) for n in t.split(",")], default=[1, 8, 64])
+    parser.add_argument(
+        "--workers",
+        type=_numbers,
+        default=[1, threads.available()],
+        help="processes of each server, longtail and Annif alike; 1 is the default of both",
+    )
+    parser.add_argument("--clients", type=_numbers, default=[1, 8, 64])
     parser.add_argument("--seconds", type=float, default=15, help="of each load")
     parser.add_argument("--texts", type=int, default=2000, help="test documents that are sent in turn")
     parser.add_argument("--reloads", type=int, default=100)
     parser.add_argument("--reload-clients", type=int, default=8)
     parser.add_argument("--soak-minutes", type=float, default=30)
+    parser.add_argument("--soak-rate", type=float, help="requests per second, in place of 80 %% of the most")
     parser.add_argument("--labels", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--work", type=Path, default=WORK, help="folder for environments, models and logs")

@@ -16,7 +16,7 @@ LISTS = "json"
 
 WHITE_SPACE = " "
 
-MISSING = frozenset({"", "nan", "NaN", "None", "null", "NULL", "<NA>", "NaT"})
+MISSING = frozenset({"", "nan", "NaN", "None", "null", "NULL", "<NA>", "NaT", "N/A", "n/a", "#N/A"})
 """Strings that other programs write where there is no label."""
 
 _MARKS = (";", "|")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from longtail import pairs
-from longtail.columns import is_sparse, tag_lists, text_column
+from longtail.columns import check_same_rows, is_sparse, tag_lists, text_column
 from longtail.errors import UsageError
 from longtail.notebook import html_table
 from longtail.topk import TopK as TopK
@@ -261,6 +261,7 @@ class Dataset:
         """
         from scipy.sparse import csr_array
 
+        check_same_rows(texts, tags)
         documents = Documents.of(texts if isinstance(texts, Documents) else text_column(texts))
         if is_sparse(tags):
             Y = csr_array(tags, dtype=np.float32)

@@ -23,13 +23,24 @@ def test_load_reload_and_soak(data: Path, tmp_path: Path, capsys: pytest.Capture
     main(
         [
             *("--data", str(data), "--systems", "linear", "--parts", "load,reload,soak"),
-            *("--clients", "1,4", "--seconds", "0.5", "--reloads", "3", "--soak-minutes", "0.02"),
+            *(
+                "--clients",
+                "1,4",
+                "--seconds",
+                "0.5",
+                "--reloads",
+                "3",
+                "--soak-minutes",
+                "0.02",
+                "--workers",
+                "1",
+            ),
             *("--work", str(tmp_path / "work"), "--out", str(tmp_path / "out.json")),
         ]
     )
     found = json.loads((tmp_path / "out.json").read_text())
     for clients in ("1", "4"):
-        seen = found["load"]["linear"]["clients"][clients]
+        seen = found["load"]["1 workers"]["linear"]["clients"][clients]
         assert set(seen["statuses"]) == {"200"}
         assert seen["errors"] == {}
         assert seen["per second"] > 0

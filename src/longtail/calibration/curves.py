@@ -19,6 +19,7 @@ import numpy as np
 from longtail.calibration.isotonic import isotonic
 from longtail.calibration.platt import platt
 from longtail.errors import ModelIntegrityError
+from longtail.kernels import kernel
 from longtail.metrics.bins import LOWER_EDGES
 from longtail.storage.schema import ArraySet, array
 
@@ -30,6 +31,7 @@ KNOTS = 30
 """Quantiles of the scores of positives, and half as many of all scores, between which examples are grouped."""
 SHRINKAGE = 20.0
 """Examples of the curve of all labels that the curve of a bin starts with at every knot."""
+TINY = np.finfo(np.float32).tiny
 FLOOR = np.float32(1e-6)
 """The least probability: room below it keeps different scores different."""
 
@@ -84,26 +86,16 @@ class Curves(ArraySet):
 
         Shapes: as those of ``fit``.
         """
+        out = np.empty(scores.shape, np.float32)
         q = self._of_bins(scores, bins)
-        p = np.maximum(np.interp(q, self.levels, self.probabilities).astype(np.float32), FLOOR)
-        for rank in range(1, p.shape[1]):
-            # A lower score has a lower probability, if only by the last bit.
-            below = np.nextafter(p[:, rank - 1], np.float32(0))
-            same = scores[:, rank] >= scores[:, rank - 1]
-            p[:, rank] = np.minimum(p[:, rank], np.where(same, p[:, rank - 1], below))
-        return np.where(bins >= 0, p, np.float32(0))
+        _falling(q, np.asarray(scores, np.float32), bins, self.levels, self.probabilities, FLOOR, out)
+        return out
 
     def _of_bins(self, scores: np.ndarray, bins: np.ndarray) -> np.ndarray:
         """q of each label."""
-        last = len(self.knots) - 1
-        at = np.clip(np.searchsorted(self.knots, scores, side="right") - 1, 0, max(last - 1, 0))
-        following = np.minimum(at + 1, last)
-        width = np.maximum(self.knots[following] - self.knots[at], np.finfo(np.float32).tiny)
-        part = np.clip((scores - self.knots[at]) / width, 0, 1)
-        row = np.maximum(bins, 0)
-        found = self.shares[row, at] * (1 - part) + self.shares[row, following] * part
-        lowest = np.minimum.accumulate(np.where(bins >= 0, found, np.inf), axis=1)
-        return np.where(bins >= 0, lowest, np.float32(0))
+        out = np.empty(scores.shape, np.float32)
+        _between_knots(np.asarray(scores, np.float32), bins, self.knots, self.shares, out)
+        return out
 
     def check_relations(self) -> None:
         """The curves rise."""
@@ -129,3 +121,73 @@ def _groups(scores: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarr
     _, group = np.unique(group, return_inverse=True)
     counts = np.bincount(group)
     return np.bincount(group, weights=scores) / counts, group
+
+
+@kernel
+def _at(line: np.ndarray, value: float) -> int:
+    """The last place of a rising line that is not above a value; -1 if there is none."""
+    first, last = 0, len(line)
+    while first < last:
+        middle = (first + last) >> 1
+        if line[middle] <= value:
+            first = middle + 1
+        else:
+            last = middle
+    return first - 1
+
+
+@kernel
+def _between_knots(
+    scores: np.ndarray, bins: np.ndarray, knots: np.ndarray, shares: np.ndarray, out: np.ndarray
+) -> None:
+    """The share of each score in the curve of its bin, never above that of the label before it."""
+    one, last = np.float32(1), len(knots) - 1
+    for i in range(scores.shape[0]):
+        lowest = np.float32(np.inf)
+        for rank in range(scores.shape[1]):
+            bin_ = bins[i, rank]
+            if bin_ < 0:
+                out[i, rank] = 0
+                continue
+            score = scores[i, rank]
+            at = min(max(_at(knots, score), 0), max(last - 1, 0))
+            following = min(at + 1, last)
+            width = max(knots[following] - knots[at], TINY)
+            part = min(max((score - knots[at]) / width, np.float32(0)), one)
+            lowest = min(lowest, shares[bin_, at] * (one - part) + shares[bin_, following] * part)
+            out[i, rank] = lowest
+
+
+@kernel
+def _falling(
+    q: np.ndarray,
+    scores: np.ndarray,
+    bins: np.ndarray,
+    levels: np.ndarray,
+    probabilities: np.ndarray,
+    floor: np.float32,
+    out: np.ndarray,
+) -> None:
+    """The probability of each q; a lower score has a lower one, if only by the last bit."""
+    last = len(levels) - 1
+    for i in range(q.shape[0]):
+        before = np.float32(0)
+        for rank in range(q.shape[1]):
+            at = _at(levels, q[i, rank])
+            if at < 0:
+                value = np.float64(probabilities[0])
+            elif at >= last:
+                value = np.float64(probabilities[last])
+            else:
+                rise = np.float64(probabilities[at + 1]) - np.float64(probabilities[at])
+                width = np.float64(levels[at + 1]) - np.float64(levels[at])
+                value = rise / width * (np.float64(q[i, rank]) - np.float64(levels[at]))
+                value += np.float64(probabilities[at])
+            p = max(np.float32(value), floor)
+            if rank:
+                highest = before
+                if scores[i, rank] < scores[i, rank - 1]:
+                    highest = np.nextafter(before, np.float32(0))
+                p = min(p, highest)
+            before = p
+            out[i, rank] = p if bins[i, rank] >= 0 else np.float32(0)

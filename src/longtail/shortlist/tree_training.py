@@ -42,14 +42,22 @@ def train_tree(
     config: SolverConfig,
     seed: int = 0,
     phase: Phase | None = None,
+    also: csr_array | None = None,
 ) -> TreeWeights:
-    """Train all nodes of ``tree`` on documents X with labels Y (``phase`` is told of each label trained)."""
+    """Train all nodes of ``tree`` on documents X with labels Y.
+
+    Args:
+        phase: is told of each label trained.
+        also: ones [documents, nodes above the labels]: further documents that these nodes learn from, as negatives.
+    """
     # One type of index and value, so that the kernels are compiled once.
     X = csr_array(
         (X.data.astype(np.float32), X.indices.astype(np.int32), X.indptr.astype(np.int64)), shape=X.shape
     )
     members = tree.memberships(Y)
     documents = [csc_array(level) for level in members[:-1]]
+    if also is not None:
+        documents[-1] = csc_array(members[-2] + also)
     tasks = _tasks(tree, X, documents)
 
     def train(task: _Task) -> SparseWeights:
