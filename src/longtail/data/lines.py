@@ -30,7 +30,11 @@ _BOM = b"\xef\xbb\xbf"
 _GZIP_MAGIC = b"\x1f\x8b"
 _XZ_MAGIC = b"\xfd7zXZ\x00"
 _BUFFER = 1 << 20
-_NUL = "there is a NUL byte; is this a text file in UTF-8?"
+_NUL = "there is a NUL byte; is this a text file in UTF-8? UTF-16 without a byte order mark is --encoding utf-16-le"
+_CARRIAGE_RETURNS = (
+    "its lines end with carriage returns alone, as those of old Mac files: convert it, "
+    r"as in tr '\r' '\n' < old > new"
+)
 
 
 def bare_name(path: str | Path) -> str:
@@ -93,6 +97,9 @@ def whole_lines(handle: BinaryIO, path: str | Path) -> Iterator[bytes]:
         number += 1
         if len(line) > longest:
             raise limits.exceeded("line", "there are too many bytes in one line", path, number)
+        if number == 1 and line.count(b"\r") > 1 and not line.endswith(b"\n"):
+            # The whole file is one line: it would be one document.
+            raise DataError(_CARRIAGE_RETURNS, path=path)
         if len(line) <= 2 and not line.strip():
             balance += 1
             if balance > allowed.blank:
