@@ -25,6 +25,7 @@ SETTINGS: list[tuple[str, str, tuple[str | int, ...], Any]] = [
     ("galaxc-format-2", "config.json", ("config", "shortlist", "voters"), 2**40),
     ("gnnxml-format-2", "documents/documents.json", ("keywords",), 2**31),
     ("gnnxml-format-2", "documents/documents.json", ("entities",), 2**62),
+    ("gnnxml-format-2", "documents/documents.json", ("window",), 2**63 - 1),
     ("gnnxml-format-2", "config.json", ("config", "network", "layers"), 10**9),
     ("dual-format-2", "config.json", ("config", "votes", "neighbours"), 10**9),
     ("gudn-format-2", "encoder/config.json", ("num_hidden_layers",), 10**9),
