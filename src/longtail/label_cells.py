@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from numbers import Number
 from typing import Any
 
@@ -126,7 +126,7 @@ def label_of(value: Any) -> str | None:
 
 def ordered_labels(row: Iterable[Any]) -> list[Any]:
     """The labels of a document as a list; those of a set are sorted, as its own order changes from run to run."""
-    if isinstance(row, (bytes, bytearray, Mapping)):
+    if isinstance(row, (bytes, bytearray)):
         raise ValueError(f"the labels are {row!r:.60}, a {type(row).__name__} and not a list of label ids")
     return sorted(row, key=str) if isinstance(row, (set, frozenset)) else list(row)
 
@@ -134,13 +134,14 @@ def ordered_labels(row: Iterable[Any]) -> list[Any]:
 def check_not_indicators(values: Iterable[Any]) -> None:
     """Refuse a row of a 0/1 matrix where label ids are expected: 0 and 1 would become the only two labels."""
     listed = list(values)
-    if len(listed) > 1 and all(isinstance(value, Number) and value in (0, 1) for value in listed):
-        if len(set(listed)) < len(listed):
-            shown = ", ".join(str(whole_number(value) or value) for value in listed[:8])
-            raise ValueError(
-                f"the labels [{shown}{', ...' if len(listed) > 8 else ''}] are a row of a 0/1 matrix and no label "
-                "ids: write the ids of the labels that are 1 (in Python, a scipy.sparse.csr_array is taken as well)"
-            )
+    if not all(isinstance(value, Number) for value in listed):
+        return
+    if len(set(listed)) < len(listed) and set(listed) <= {0, 1}:
+        shown = ", ".join(str(whole_number(value) or value) for value in listed[:8])
+        raise ValueError(
+            f"the labels [{shown}{', ...' if len(listed) > 8 else ''}] are a row of a 0/1 matrix and no label "
+            "ids: write the ids of the labels that are 1 (in Python, a scipy.sparse.csr_array is taken as well)"
+        )
 
 
 def whole_number(value: Any) -> str | None:

@@ -19,7 +19,9 @@ def records() -> list[dict]:
     return [dict(zip(COLUMNS, row, strict=True)) for row in zip(*COLUMNS.values(), strict=True)]
 
 
-@pytest.mark.parametrize("make", [dict, pd.DataFrame, pa.table, lambda _: records(), lambda _: iter(records())])
+@pytest.mark.parametrize(
+    "make", [dict, pd.DataFrame, pa.table, lambda _: records(), lambda _: iter(records())]
+)
 def test_frames_and_records(make):
     assert documents_of(make(COLUMNS), TRAINED).joined() == TEXTS
     assert documents_of(make(COLUMNS), {}).joined() == ["x\nred fox", "y\nblue sea", "z"], "by usual names"
@@ -43,7 +45,15 @@ def test_hugging_face_datasets():
 
 
 @pytest.mark.parametrize(
-    "make", [list, tuple, iter, np.array, pd.Series, lambda texts: [Document(str(i), text=t) for i, t in enumerate(texts)]]
+    "make",
+    [
+        list,
+        tuple,
+        iter,
+        np.array,
+        pd.Series,
+        lambda texts: [Document(str(i), text=t) for i, t in enumerate(texts)],
+    ],
 )
 def test_texts(make):
     assert documents_of(make(TEXTS), TRAINED).joined() == TEXTS

@@ -294,4 +294,5 @@ class Frame(dict[str, list[Any]]):
 
     @property
     def columns(self) -> list[str]:
+        """The names."""
         return list(self)

@@ -39,4 +39,6 @@ def documents_of(source: Any, trained: Mapping[str, Any]) -> Documents:
     try:
         return from_frame(Frame(columns), options).documents
     except UsageError as error:
-        raise UsageError(f"{error}; or pass the column with the texts, as in predict(data['title'])") from None
+        raise UsageError(
+            f"{error}; or pass the column with the texts, as in predict(data['title'])"
+        ) from None
