@@ -28,6 +28,7 @@ SETTINGS: list[tuple[str, str, tuple[str | int, ...], Any]] = [
     ("gnnxml-format-2", "documents/documents.json", ("window",), 2**63 - 1),
     ("gnnxml-format-2", "config.json", ("config", "network", "layers"), 10**9),
     ("dual-format-2", "config.json", ("config", "votes", "neighbours"), 10**9),
+    ("dual-format-2", "encoder/config.json", ("pad_token_id",), -1),
     ("gudn-format-2", "encoder/config.json", ("num_hidden_layers",), 10**9),
     ("gudn-format-2", "encoder/config.json", ("vocab_size",), 10**9),
     ("gudn-format-2", "encoder/config.json", ("hidden_size",), 2**40),
