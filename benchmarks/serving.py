@@ -152,10 +152,13 @@ def measure_reload(options: argparse.Namespace, folder: Path, texts: list[str]) 
     link.symlink_to("0")
     seconds: list[float] = []
     statuses: list[int] = []
+    memory: list[tuple[int, float]] = []
     ended = threading.Event()
 
     def reload_often(server: Server) -> None:
         for number in range(options.reloads):
+            if number % 10 == 0:
+                memory.append((number, round(server.megabytes, 1)))
             (work / "next").symlink_to(str((number + 1) % 2))
             os.replace(work / "next", link)
             start = time.perf_counter()
@@ -172,7 +175,7 @@ def measure_reload(options: argparse.Namespace, folder: Path, texts: list[str]) 
         requests = predict_requests("model", texts)
         seen = load(server.port, requests, clients=options.reload_clients, seconds=3600, done=ended.is_set)
         thread.join()
-        megabytes = server.megabytes
+        memory.append((options.reloads, round(server.megabytes, 1)))
     changed = log.read_text(encoding="utf-8").count("models reloaded")
     found = {
         "reloads": options.reloads,
@@ -181,11 +184,14 @@ def measure_reload(options: argparse.Namespace, folder: Path, texts: list[str]) 
         "reload p50 s": float(np.median(seconds)),
         "reload max s": max(seconds),
         "failed requests": seen.failed,
-        "megabytes": megabytes,
+        "megabytes by reloads": memory,
+        "megabytes": memory[-1][1],
         **seen.summary(),
     }
     print(
-        f"reload: {changed} of {options.reloads}, failed requests: {seen.failed}; {_shown(found)}", flush=True
+        f"reload: {changed} of {options.reloads}, failed requests: {seen.failed}, "
+        f"{memory[0][1]} to {memory[-1][1]} MB; {_shown(found)}",
+        flush=True,
     )
     return found
 
