@@ -1,4 +1,4 @@
-"""The page beside services that really fail or refuse: keys, a full service, one that is killed and comes back, a reload."""
+"""The page beside services that really fail or refuse: keys, a full one, one that dies and comes back, a reload."""
 
 from __future__ import annotations
 
