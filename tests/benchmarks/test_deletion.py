@@ -17,15 +17,25 @@ def test_words_are_removed_in_all_their_places():
 def test_rows_are_kept_and_rows_of_other_systems_stay(tmp_path, capsys):
     write(catalogue.build("synthetic", n_labels=60), tmp_path / "data")
     kept = tmp_path / "rows.json"
-    for system in ("linear", "lexical"):
+    models = tmp_path / "models"
+
+    def run(system):
         main(
             [
                 *("--data", str(tmp_path / "data"), "--systems", system, "--json", str(kept)),
-                *("--documents", "200", "--explained", "10", "--words", "5"),
+                *("--documents", "200", "--explained", "10", "--words", "5", "--models", str(models)),
             ]
         )
-    rows = json.loads(kept.read_text())["rows"]
+        return json.loads(kept.read_text())["rows"]
+
+    first, rows = run("linear"), run("lexical")
+    assert sorted(place.name for place in models.iterdir()) == ["lexical-200", "linear-200"]
     assert [row["system"] for row in rows] == ["linear", "lexical"]
+    # With the model that was kept.
+    again = run("linear")[-1]
+    assert [again[key] for key in ("success", "fall top")] == [
+        first[0][key] for key in ("success", "fall top")
+    ]
     assert all(row["success"] >= 80 for row in rows)
     assert all(row["fall top"] > row["fall random"] for row in rows)
     assert "| linear | 10 |" in capsys.readouterr().out
