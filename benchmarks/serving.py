@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -328,7 +329,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         measures: dict[str, Callable[[], dict[str, Any]]] = {
             "load": lambda: measure_load(options, folders, data, texts),
             "reload": lambda: measure_reload(options, first, texts),
-            "soak": lambda keep=keep: measure_soak(options, first, texts, keep),
+            "soak": partial(measure_soak, options, first, texts, keep),
             "labels": lambda: measure_labels(options),
         }
         keep(measures[part]())
