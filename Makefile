@@ -1,4 +1,4 @@
-# make demo: set up, make data, train, evaluate, show predictions. make test: set up, run every test.
+# make demo: set up, train on real data, evaluate, show predictions and why. make test: set up, run every test.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: help setup demo test images slow fuzz docs lint format clean
 
 help:
-	@echo "make demo    set up, generate data, train, evaluate, show predictions"
+	@echo "make demo    set up, train on real data, evaluate, show predictions and why"
 	@echo "make test    set up, run the test suite"
 	@echo "make images  the pictures of the page in docs/images"
 	@echo "make slow    the tests that take minutes"
@@ -31,11 +31,13 @@ $(READY): requirements.lock pyproject.toml
 	@touch $(READY)
 
 demo: $(READY)
-	$(BIN)/longtail data synthetic --labels 2000 -o .demo/data --force
-	$(BIN)/longtail train .demo/data -o .demo/model --budget 30s --force
+	$(BIN)/longtail data sample -o .demo/data --force
+	$(BIN)/longtail train .demo/data -o .demo/model --budget 60s --force
 	$(BIN)/longtail evaluate .demo/model .demo/data --html .demo/report.html --force
 	$(BIN)/python examples/show_predictions.py .demo/model .demo/data
+	$(BIN)/longtail explain .demo/model --text "a web framework in Python with templates and a database" -k 2
 	@echo "The report with plots: .demo/report.html"
+	@echo "The page, where you can try your own texts: $(BIN)/longtail serve .demo/model"
 
 test: $(READY)
 	@command -v chromium >/dev/null || echo "No Chromium: the tests of the page are skipped; apt-get install chromium"

@@ -36,7 +36,9 @@ def sample(parts: dict[str, Dataset], sizes: dict[str, int]) -> list[dict[str, o
             names = [data.labels.ids[label] for label in data.Y[[row]].indices]
             names = [name for name in names if not LIBRARY.match(name) and name != document]
             if len(names) >= FEWEST_LABELS:
-                kept.append({"part": part, "id": document, "title": data.documents.titles[row], "labels": names})
+                kept.append(
+                    {"part": part, "id": document, "title": data.documents.titles[row], "labels": names}
+                )
         chosen = sorted(kept, key=lambda line: hashlib.sha256(str(line["id"]).encode()).digest())[:size]
         lines += sorted(chosen, key=lambda line: str(line["id"]))
     for line in lines:

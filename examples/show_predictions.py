@@ -1,4 +1,4 @@
-"""Show the predictions of a model for a few texts: python examples/show_predictions.py MODEL DATA."""
+"""Show the predictions of a model for a few texts, and why: python examples/show_predictions.py MODEL DATA."""
 
 import sys
 import textwrap
@@ -8,34 +8,44 @@ from rich.table import Table
 
 import longtail
 from longtail.data import read
+from longtail.systems.base import System
+from longtail.types import Dataset
 
 SHOWN = 6
+WORDS = 3
 
 
 def main(model_path: str, data_path: str) -> None:
-    """Predict the first documents of the test part and mark the labels that they have."""
+    """Predict documents of the test part; mark the labels that they have, and name the words that speak for them."""
     model = longtail.load(model_path)
     test = read(data_path, part="test", labels=model.labels_)
-    documents = test.documents[:SHOWN]
-    answer = model.predict(documents, k=3)
-
-    table = Table(title="Predictions (✓: right)")
+    table = Table(
+        title="Predictions for test documents (✓: right)", caption="n: training documents of the label"
+    )
     table.add_column("text")
     table.add_column("label", no_wrap=True)
     table.add_column("score", justify="right")
     table.add_column("n", justify="right")
-    for i, text in enumerate(documents.joined(model.config.fields)):
-        true = set(test.Y[[i]].indices)
-        shown = textwrap.wrap(text, 36, max_lines=3)
-        for rank, (label, score) in enumerate(zip(answer.indices[i], answer.scores[i], strict=True)):
-            if label >= 0:
-                name = model.labels_.texts[label] or model.labels_.ids[label]
-                mark = "✓" if label in true else " "
-                line = shown[rank] if rank < len(shown) else ""
-                table.add_row(line, f"{mark} {name}", f"{score:.2f}", str(model.label_counts_[label]))
-        table.add_section()
-    table.caption = "n: training documents of the label"
+    table.add_column("because of")
+    for row in range(0, len(test), max(1, len(test) // SHOWN))[:SHOWN]:
+        add_document(table, model, test, row)
     Console().print(table)
+
+
+def add_document(table: Table, model: System, test: Dataset, row: int) -> None:
+    """The three best labels of a document, each with the words that raised its score most."""
+    document = test.documents[row]
+    names = [test.labels.ids[label] for label in test.Y[[row]].indices]
+    text = textwrap.wrap(test.documents[row : row + 1].joined(model.config.fields)[0], 34, max_lines=3)
+    for rank, why in enumerate(model.explain(document, k=3).labels):
+        table.add_row(
+            text[rank] if rank < len(text) else "",
+            f"{'✓' if why.id in names else ' '} {why.id}",
+            f"{why.score or 0:.2f}",
+            str(model.label_counts_[model.labels_.index[why.id]]),
+            ", ".join(why.top_words(WORDS)),
+        )
+    table.add_section()
 
 
 if __name__ == "__main__":

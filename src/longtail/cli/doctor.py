@@ -43,6 +43,7 @@ OPTIONAL = {
     "fastapi": ("longtail serve", "longtail[serve]"),
     "uvicorn": ("longtail serve", "longtail[serve]"),
     "prometheus-client": ("metrics of longtail serve", "longtail[serve]"),
+    "optuna": ("longtail tune", "longtail[tune]"),
     "scikit-learn": ("longtail.sklearn.LongtailClassifier", "scikit-learn"),
 }
 """Package -> what it is for, and what to install."""

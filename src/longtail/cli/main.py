@@ -25,6 +25,7 @@ READER_GONE = 141
 
 COMMANDS = {
     "train": "Train a model on tagged documents, or on label texts alone.",
+    "tune": "Search settings on validation documents, for longtail train --config.",
     "predict": "Tag documents with a model.",
     "explain": "Show why a model gives a text its labels.",
     "evaluate": "Evaluate a model on tagged documents, also by label frequency.",

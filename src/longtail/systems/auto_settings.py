@@ -52,10 +52,10 @@ def create_auto(
         budget_seconds=budget_seconds,
         available=available,
     )
-    return create(choice.system, _over(choice, settings)), choice
+    return create(choice.system, laid_over(choice, settings)), choice
 
 
-def _over(choice: Choice, settings: Mapping[str, Any]) -> dict[str, Any]:
+def laid_over(choice: Choice, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of the choice with the user's on top."""
     tables = _tables(settings)
     members = choice.settings.get("members", [choice.system])
