@@ -1,9 +1,9 @@
 """Makes the data set that comes with the package: python -m benchmarks.sample_data --data DEBIAN -o FILE.
 
-DEBIAN is the folder of ``longtail data debian``. A package's name and short description are a document, the packages
-it is related to are its labels. Shared libraries are left out as labels: the build computes most of these relations,
-a maintainer chooses the others. Packages with at least two labels left are sampled by the hash of their names, and
-stay in the part (train, valid or test) that they were in.
+DEBIAN is the folder of ``longtail data debian``. A package's name and short description are a document, the
+packages it is related to are its labels. Shared libraries are left out as labels: the build computes most of these
+relations, a maintainer chooses the others. Packages with at least two labels left are sampled by the hash of their
+names, and stay in the part (train, valid or test) that they were in.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ WORDS = 3
 
 
 def main(model_path: str, data_path: str) -> None:
-    """Predict documents of the test part; mark the labels that they have, and name the words that speak for them."""
+    """Predict documents of the test part; mark the labels that they have, and name the words that raised them."""
     model = longtail.load(model_path)
     test = read(data_path, part="test", labels=model.labels_)
     table = Table(

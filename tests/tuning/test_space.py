@@ -49,9 +49,11 @@ def test_expressions() -> None:
         "tree.trees": Choice((1, 2, "auto")),
         "flag": Choice((True, False)),
     }
-    assert found["beam"].whole and found["beam"].log
+    assert found["beam"].whole
+    assert found["beam"].log
     assert not found["lr"].whole
-    assert found["lr"].log and not found["x"].log
+    assert found["lr"].log
+    assert not found["x"].log
 
 
 @pytest.mark.parametrize(

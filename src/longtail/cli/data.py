@@ -39,8 +39,9 @@ def command(
     seed: int | None,
     force: bool,
 ) -> None:
-    """Write a data set: sample (12,000 Debian packages, comes with longtail), synthetic (planted words), or, from what
-    is installed on this machine, debian (all package descriptions) or wordnet (glosses).
+    """Write a data set: sample (12,000 Debian packages, comes with longtail) or synthetic (planted words).
+
+    From what is installed on this machine: debian (all package descriptions) or wordnet (glosses).
     """
     from longtail import data
     from longtail.data import catalogue

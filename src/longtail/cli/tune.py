@@ -74,8 +74,8 @@ def command(
 ) -> None:
     """Search settings of a system or an ensemble on the validation documents of DATA.
 
-    Writes a TOML file for longtail train --config. The trials are kept in a file, so a search that was stopped can be
-    resumed.
+    Writes a TOML file for longtail train --config. The trials are kept in a file: a search that was stopped can
+    be resumed.
     """
     from longtail import threads
     from longtail.systems.auto import budget_seconds
@@ -153,7 +153,7 @@ def _write(target: str, task: Task, found: Found) -> None:
     from longtail.tuning.toml import as_toml
 
     comments = [
-        f"{task.metric} on validation documents: {found.best.value:.2f}, with the defaults {found.defaults.value:.2f}.",
+        f"{task.metric} on validation documents: {found.best.value:.2f}, defaults: {found.defaults.value:.2f}",
         f"Best of {found.trials} trials."
         if found.changes
         else f"None of {found.trials} trials is better than the defaults.",

@@ -31,7 +31,7 @@ DEFAULTS = "defaults"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The result: metrics of the defaults and of the best trial, whose changes are empty if the defaults are best."""
+    """Metrics of the defaults and of the best trial; no changes if the defaults are best."""
 
     defaults: Measured
     best: Measured

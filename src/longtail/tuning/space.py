@@ -1,7 +1,7 @@
 """Which settings are searched, and between which values.
 
-``SPACES`` has the settings of each system whose best value depends on the data; the default lies within each range. A
-user replaces them by ``--search`` expressions: ``beam=5..50`` is a range, ``tree.trees=1,2,4`` a choice.
+``SPACES`` has the settings of each system whose best value depends on the data; the default lies within each range.
+A user replaces them by ``--search`` expressions: ``beam=5..50`` is a range, ``tree.trees=1,2,4`` a choice.
 """
 
 from __future__ import annotations
@@ -155,7 +155,8 @@ def space_of(system: str, members: Sequence[str] = ()) -> Space:
     """The settings of a system that are searched; those of an ensemble and of all its members below their names."""
     if system not in SPACES and system != "ensemble":
         raise ConfigError(
-            f"it is not known which settings of '{system}' are worth a search: name some, as in --search dropout=0.0..0.5"
+            f"it is not known which settings of '{system}' are worth a search: name some, as in "
+            "--search dropout=0.0..0.5"
         )
     found: Space = dict(SPACES[system])
     for member in members:

@@ -21,7 +21,9 @@ METRICS = ("overall", "P@1", "P@3", "P@5", "nDCG@5", "PSP@1", "PSP@3", "PSP@5", 
 OVERALL = ("P@1", "P@5", "PSP@1", "PSP@5")
 """``overall`` is their mean, as in the training of neural systems: frequent and rare labels count alike."""
 
-SHRINK_BY = 3
+RATIO = 3
+"""Documents of a step in relation to those of the step before."""
+
 FEWEST = 2000
 """Documents of a part of the training data at least; smaller data are used as a whole."""
 
@@ -91,8 +93,8 @@ class Task:
     def sizes(self) -> list[int]:
         """Training documents of each step, the last one all of them."""
         found = [len(self.train)]
-        while found[0] // SHRINK_BY >= FEWEST and len(found) < 3:
-            found.insert(0, found[0] // SHRINK_BY)
+        while found[0] // RATIO >= FEWEST and len(found) < 3:
+            found.insert(0, found[0] // RATIO)
         return found
 
     def fingerprint(self) -> str:
