@@ -1,7 +1,7 @@
 """Installed sizes of longtail and its extras: python -m benchmarks.install_sizes [--write docs/install.md].
 
 Sizes are those of the packages that are installed here, as their own lists of files say, with all packages that
-they require. A package that several extras bring counts in each. Sizes of other platforms differ, that of torch most.
+they require. A package that several extras bring counts in each. On other platforms sizes differ.
 """
 
 from __future__ import annotations
