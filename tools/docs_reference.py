@@ -12,7 +12,6 @@ from longtail.cli.main import COMMANDS
 from longtail.cli.settings_table import settings_of
 from longtail.systems import REGISTRY, get
 from longtail.text.config import TextConfig
-from longtail.training.train_config import TrainConfig
 
 API = {
     "Start": (
@@ -71,7 +70,7 @@ def _cell(text: str) -> str:
 
 def settings() -> str:
     """The page of all settings of all systems."""
-    shared = {"Text features (`text.*`)": TextConfig, "Training stages": TrainConfig}
+    shared = {"Text features (`text.*`)": TextConfig}
     parts = [
         "# Settings",
         "",

