@@ -89,7 +89,7 @@ class Choice:
 
 
 Dimension = Range | Choice
-Space = dict[str, Dimension]
+SearchSpace = dict[str, Dimension]
 
 SPACES: Mapping[str, Mapping[str, Dimension]] = {
     "linear": {
@@ -151,22 +151,22 @@ SPACES: Mapping[str, Mapping[str, Dimension]] = {
 }
 
 
-def space_of(system: str, members: Sequence[str] = ()) -> Space:
+def space_of(system: str, members: Sequence[str] = ()) -> SearchSpace:
     """The settings of a system that are searched; those of an ensemble and of all its members below their names."""
     if system not in SPACES and system != "ensemble":
         raise ConfigError(
             f"it is not known which settings of '{system}' are worth a search: name some, as in "
             "--search dropout=0.0..0.5"
         )
-    found: Space = dict(SPACES[system])
+    found: SearchSpace = dict(SPACES[system])
     for member in members:
         found |= {f"{member}.{key}": dimension for key, dimension in SPACES.get(member, {}).items()}
     return found
 
 
-def parsed(expressions: Iterable[str]) -> Space:
+def parsed(expressions: Iterable[str]) -> SearchSpace:
     """The space of ``--search`` expressions: key=low..high, or key=value,value,..."""
-    found: Space = {}
+    found: SearchSpace = {}
     for expression in expressions:
         key, equals, text = (part.strip() for part in expression.partition("="))
         if not equals or not key or not text:
@@ -213,5 +213,7 @@ def at(settings: Mapping[str, Any], key: str) -> Any:
     """The value of a dotted name in nested tables; raises KeyError if there is none."""
     value: Any = settings
     for part in key.split("."):
-        value = value[part] if isinstance(value, Mapping) else {}[part]
+        if not isinstance(value, Mapping):
+            raise KeyError(part)
+        value = value[part]
     return value
