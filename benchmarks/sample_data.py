@@ -13,6 +13,7 @@ import hashlib
 import lzma
 import re
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -25,27 +26,23 @@ LIBRARY = re.compile(r"lib(?!js-)(?!.*-(?:bin|common|data|dev|doc|java|js|ocaml|
 """Names of shared libraries; other packages whose names begin with lib are not."""
 
 
-def sample(parts: dict[str, Dataset], sizes: dict[str, int]) -> list[dict[str, object]]:
+def sample(parts: dict[str, Dataset], sizes: dict[str, int]) -> list[dict[str, Any]]:
     """The lines of the file: the documents of each part, then the labels that they have."""
-    lines: list[dict[str, object]] = []
-    used: set[str] = set()
+    lines: list[dict[str, Any]] = []
     for part, size in sizes.items():
         data = parts[part]
-        kept = []
+        kept: list[dict[str, Any]] = []
         for row, document in enumerate(data.documents.ids):
             names = [data.labels.ids[label] for label in data.Y[[row]].indices]
             names = [name for name in names if not LIBRARY.match(name) and name != document]
             if len(names) >= FEWEST_LABELS:
-                kept.append(
-                    {"part": part, "id": document, "title": data.documents.titles[row], "labels": names}
-                )
-        chosen = sorted(kept, key=lambda line: hashlib.sha256(str(line["id"]).encode()).digest())[:size]
+                title = data.documents.titles[row]
+                kept.append({"part": part, "id": document, "title": title, "labels": names})
+        chosen = sorted(kept, key=lambda line: hashlib.sha256(line["id"].encode()).digest())[:size]
         lines += sorted(chosen, key=lambda line: str(line["id"]))
-    for line in lines:
-        used.update(map(str, line["labels"] if isinstance(line["labels"], list) else []))
+    used = {name for line in lines for name in line["labels"]}
     labels = parts["train"].labels
-    texts = {name: labels.texts[labels.index[name]] for name in used}
-    return lines + [{"id": name, "text": texts[name]} for name in sorted(used)]
+    return lines + [{"id": name, "text": labels.texts[labels.index[name]]} for name in sorted(used)]
 
 
 def main(arguments: list[str] | None = None) -> None:

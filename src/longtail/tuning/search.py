@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from longtail.config import to_dict
 from longtail.errors import LongtailError, MissingPackageError, UsageError
-from longtail.tuning.space import SearchSpace, at
+from longtail.tuning.space import Dimensions, at
 from longtail.tuning.trial import Measured, Task, measure
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Found:
     failed: int
 
 
-def open_study(path: Path, task: Task, space: SearchSpace, *, resume: bool) -> optuna.Study:
+def open_study(path: Path, task: Task, space: Dimensions, *, resume: bool) -> optuna.Study:
     """Create the study in a file, or go on with it if it is of the same data, settings, space, metric and seed."""
     try:
         import optuna
@@ -107,7 +107,7 @@ def to_plain(settings: Mapping[str, Any]) -> dict[str, Any]:
 def search(
     study: optuna.Study,
     task: Task,
-    space: SearchSpace,
+    space: Dimensions,
     *,
     seconds: float | None,
     trials: int | None,
@@ -128,7 +128,7 @@ def search(
     return summary(study, space, defaults)
 
 
-def _defaults(study: optuna.Study, task: Task, space: SearchSpace, say: Callable[[str], None]) -> Measured:
+def _defaults(study: optuna.Study, task: Task, space: Dimensions, say: Callable[[str], None]) -> Measured:
     """The metric of the defaults at each size; they are a trial like others where the space holds them."""
     import optuna
 
@@ -153,7 +153,7 @@ def _defaults(study: optuna.Study, task: Task, space: SearchSpace, say: Callable
     return found
 
 
-def own_values(task: Task, space: SearchSpace) -> dict[str, Any] | None:
+def own_values(task: Task, space: Dimensions) -> dict[str, Any] | None:
     """The values that the searched settings have by default; None if one is outside of the space."""
     from longtail.systems.ensemble.system import Ensemble
 
@@ -171,7 +171,7 @@ def own_values(task: Task, space: SearchSpace) -> dict[str, Any] | None:
 
 
 def _try(
-    study: optuna.Study, task: Task, space: SearchSpace, left: Callable[[], float], say: Callable[[str], None]
+    study: optuna.Study, task: Task, space: Dimensions, left: Callable[[], float], say: Callable[[str], None]
 ) -> bool:
     """One trial; False if the time does not allow another step of it."""
     from optuna.trial import TrialState
@@ -207,7 +207,7 @@ def _try(
     return True
 
 
-def summary(study: optuna.Study, space: SearchSpace, defaults: Measured) -> Found:
+def summary(study: optuna.Study, space: Dimensions, defaults: Measured) -> Found:
     """The best trial of all, or the defaults if none is better."""
     from optuna.trial import TrialState
 

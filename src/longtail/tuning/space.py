@@ -89,7 +89,7 @@ class Choice:
 
 
 Dimension = Range | Choice
-SearchSpace = dict[str, Dimension]
+Dimensions = dict[str, Dimension]
 
 SPACES: Mapping[str, Mapping[str, Dimension]] = {
     "linear": {
@@ -151,22 +151,22 @@ SPACES: Mapping[str, Mapping[str, Dimension]] = {
 }
 
 
-def space_of(system: str, members: Sequence[str] = ()) -> SearchSpace:
+def space_of(system: str, members: Sequence[str] = ()) -> Dimensions:
     """The settings of a system that are searched; those of an ensemble and of all its members below their names."""
     if system not in SPACES and system != "ensemble":
         raise ConfigError(
             f"it is not known which settings of '{system}' are worth a search: name some, as in "
             "--search dropout=0.0..0.5"
         )
-    found: SearchSpace = dict(SPACES[system])
+    found: Dimensions = dict(SPACES[system])
     for member in members:
         found |= {f"{member}.{key}": dimension for key, dimension in SPACES.get(member, {}).items()}
     return found
 
 
-def parsed(expressions: Iterable[str]) -> SearchSpace:
+def parsed(expressions: Iterable[str]) -> Dimensions:
     """The space of ``--search`` expressions: key=low..high, or key=value,value,..."""
-    found: SearchSpace = {}
+    found: Dimensions = {}
     for expression in expressions:
         key, equals, text = (part.strip() for part in expression.partition("="))
         if not equals or not key or not text:

@@ -24,7 +24,8 @@ PARTS = ("train", "valid", "test")
 
 def sample() -> dict[str, Dataset]:
     """Its parts train, valid and test; a package as its own label is never scored."""
-    from scipy.sparse import coo_array
+    import numpy as np
+    from scipy.sparse import csr_array
 
     from longtail.types import label_matrix
 
@@ -36,13 +37,13 @@ def sample() -> dict[str, Dataset]:
     for part in PARTS:
         rows = [line for line in lines if line.get("part") == part]
         ids = [line["id"] for line in rows]
-        own = [(row, labels.index[name]) for row, name in enumerate(ids) if name in labels.index]
-        where, columns = zip(*own, strict=True)
-        pairs = coo_array(([1.0] * len(own), (where, columns)), shape=(len(rows), len(labels)))
+        own = np.array([(row, labels.index[name]) for row, name in enumerate(ids) if name in labels.index])
+        shape = (len(rows), len(labels))
+        itself = csr_array((np.ones(len(own), np.float32), (own[:, 0], own[:, 1])), shape=shape)
         made[part] = Dataset(
             Documents(ids, [line["title"] for line in rows], [""] * len(rows)),
             labels,
             label_matrix([line["labels"] for line in rows], labels),
-            pairs.tocsr().astype("float32"),
+            itself,
         )
     return made
