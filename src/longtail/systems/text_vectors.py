@@ -129,7 +129,7 @@ class _Compared(EncodedDocuments):
 
     def __init__(self, documents: np.ndarray, labels: np.ndarray, compare: Dense) -> None:
         self.documents, self.labels, self.compare = documents, labels, compare
-        self.readable = documents.any(axis=1)
+        self.readable: np.ndarray = np.asarray(documents.any(axis=1))
 
     def shortlist(self, size: int) -> Candidates:
         step = max(1, AT_ONCE // max(len(self.labels), 1))
