@@ -124,6 +124,14 @@ def test_the_budget_ends_the_search(task: Task, measured: list[Any], tmp_path: P
     assert found.best == found.defaults
 
 
+def test_no_trial_is_begun_that_takes_longer_than_what_is_left(
+    task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "measure", lambda task, changes, documents: Measured(50.0, 49.0, 51.0, 100.0))
+    study = open_study(tmp_path / "a.study", task, SPACE, resume=False)
+    assert search(study, task, SPACE, seconds=60.0, trials=None, say=lambda text: None).trials == 0
+
+
 def test_a_trial_that_fails_does_not_end_the_search(
     task: Task, measured: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -122,6 +122,9 @@ def search(
     defaults = _defaults(study, task, space, say)
     done = 0
     while left() > 0 and (trials is None or done < trials):
+        first = study.user_attrs[DEFAULTS][str(task.sizes()[0])]["seconds"]
+        if first > left():
+            break  # The defaults took longer than what is left.
         done += 1
         if not _try(study, task, space, left, say):
             break
