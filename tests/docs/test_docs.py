@@ -254,11 +254,14 @@ def test_the_commands_in_the_readme_run(tmp_path, monkeypatch):
     lines = [line for block in blocks(README, "sh") for line in block.splitlines()]
     own = [shlex.split(line)[1:] for line in lines if line.startswith("longtail ")]
     assert [main([*arguments, "--quiet"]) for arguments in own] == [0] * len(own)
-    written = json.loads((tmp_path / "tagged.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    lines = (tmp_path / "tagged.jsonl").read_text(encoding="utf-8").splitlines()
     pictured = json.loads(blocks(README, "json")[0])
-    # Which label is first depends on the members that the budget allows on this machine.
-    assert written["id"] == pictured["id"]
-    assert [list(label) for label in written["labels"]] == [list(label) for label in pictured["labels"]]
+    written = next(document for document in map(json.loads, lines) if document["id"] == pictured["id"])
+    # The digits of scores depend on the members that the budget allows on this machine.
+    for document in (written, pictured):
+        for label in document["labels"]:
+            del label["score"]
+    assert written == pictured
 
 
 def test_the_tutorial(tmp_path, monkeypatch, capsys):
