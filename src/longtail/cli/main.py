@@ -83,11 +83,17 @@ def run(arguments: Sequence[str], signals: Signals) -> int:
             with suppress(OSError):
                 traceback.print_exc()
         if sentence:
-            process.say(sentence)
+            process.say(f"{_process()}{sentence}")
         if code == READER_GONE:
             # The interpreter flushes stdout once more on its way out, which would fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return code
+
+
+def _process() -> str:
+    """Which one of the processes of torchrun is speaking; the first one need not say so."""
+    rank = os.environ.get("RANK", "0")
+    return "" if rank == "0" or "WORLD_SIZE" not in os.environ else f"process with rank {rank}: "
 
 
 def _execute(arguments: list[str], session: Session) -> int:

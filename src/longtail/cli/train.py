@@ -14,6 +14,7 @@ import click
 from longtail.cli import options, output, source
 from longtail.cli.session import current, verbosity
 from longtail.errors import ConfigError, UsageError
+from longtail.torchrun import Launch
 
 if TYPE_CHECKING:
     from longtail.cli.session import Session
@@ -92,16 +93,27 @@ def command(
 
     if data is None and vocabulary is None:
         raise UsageError("there is nothing to train on: name DATA, or a file of labels with --labels")
+    launch, session = Launch.here(), current()
     name, settings = gather_settings(system, config, assignments, fields, seed)
+    if name == AUTO and launch.size > 1:
+        raise UsageError(
+            "processes that train together must not choose for themselves: name the system with --system"
+        )
     seconds = check_settings(name, settings, budget)
-    inputs = [path for path in (data, vocabulary) if path is not None]
-    output.check_folder_is_free(model, force=force, inputs=inputs)
-    kept = checkpoint.beside(model)
-    if not resume and not force:
-        checkpoint.refuse_existing(kept)
-    session = current()
+    kept: Path | None = None
+    resume = resume or launch.restarts > 0
+    if launch.first:
+        inputs = [path for path in (data, vocabulary) if path is not None]
+        output.check_folder_is_free(model, force=force, inputs=inputs)
+        kept = checkpoint.beside(model)
+        if not resume and not force:
+            checkpoint.refuse_existing(kept)
+    else:
+        session.quiet = True
     run = session.run()
     run.checkpoints, run.resume = kept, resume
+    if jobs is None and launch.size > 1:
+        jobs = max(1, threads.available() // launch.local_size)
     with threads.limit(jobs):
         with run.phase("read"):
             sets, kept_reading = read_sets(data, vocabulary, format_, options.read_options(columns), session)
@@ -116,6 +128,8 @@ def command(
             trained = untrained.fit(train, valid=valid, run=run, hold_out=not no_hold_out)
             # Phases may be parts of others, so their seconds do not add up to this.
             training = time.perf_counter() - start
+            if not launch.first:
+                return
             trained.facts_ = replace(trained.facts_, reading=kept_reading)
             with run.phase("save"):
                 trained.save(model, force=force)
@@ -213,7 +227,10 @@ def checkpoints_of(run: Run, session: Session, system: str) -> Iterator[None]:
     from longtail.training import checkpoint
 
     kept = run.checkpoints
-    assert kept is not None
+    if kept is None:
+        # Another process of the training has them.
+        yield
+        return
     # A parent folder that is missing appears with the first output: until then there is nothing to guard.
     with only_writer(kept.absolute()) if kept.parent.is_dir() else nullcontext():
         if not run.resume and checkpoint.exists(kept):
