@@ -25,6 +25,7 @@ READER_GONE = 141
 
 COMMANDS = {
     "train": "Train a model on tagged documents, or on label texts alone.",
+    "estimate": "Estimate memory, disk and time of a training.",
     "predict": "Tag documents with a model.",
     "explain": "Show why a model gives a text its labels.",
     "evaluate": "Evaluate a model on tagged documents, also by label frequency.",

@@ -62,6 +62,11 @@ AUTO = "auto"
 @options.as_json
 @options.force
 @click.option(
+    "--max-memory",
+    metavar="SIZE",
+    help="Refuse to train where the estimate is above this, as in 8GB; batches are cut into pieces first.",
+)
+@click.option(
     "--resume", is_flag=True, help="Resume a training of this model that was stopped (MODEL.checkpoints)."
 )
 @verbosity
@@ -80,6 +85,7 @@ def command(
     jobs: int | None,
     as_json: bool,
     force: bool,
+    max_memory: str | None,
     resume: bool,
     **columns: Any,
 ) -> None:
@@ -88,6 +94,7 @@ def command(
     The system auto is an ensemble of all systems that suit the data, this machine and the budget.
     """
     from longtail import threads
+    from longtail.systems.estimate import memory_limit
     from longtail.systems.validation_part import with_validation_part
     from longtail.training import checkpoint
 
@@ -100,6 +107,7 @@ def command(
             "processes that train together must not choose for themselves: name the system with --system"
         )
     seconds = check_settings(name, settings, budget)
+    limit = None if max_memory is None else memory_limit(max_memory)
     kept: Path | None = None
     resume = resume or launch.restarts > 0
     if launch.first:
@@ -120,6 +128,7 @@ def command(
         untrained, reason = create(name, settings, sets, seconds)
         if reason is not None:
             run.say(reason)
+        untrained = say_estimate(untrained, sets["train"], limit, session)
         with checkpoints_of(run, session, untrained.name):
             start = time.perf_counter()
             train, valid = with_validation_part(
@@ -172,6 +181,23 @@ def create(
     valid = sets.get("valid")
     system, choice = create_auto(settings, sets["train"], valid=valid, budget_seconds=budget_seconds)
     return system, choice.reason
+
+
+def say_estimate(system: System, train: Dataset, limit: int | None, session: Session) -> System:
+    """Say what the training will take; with a limit, the system with settings that fit it, or an error."""
+    from longtail.systems.estimate import estimate, fitted, in_gigabytes, sentence
+    from longtail.systems.memory import FORMULAS
+
+    if limit is None:
+        known = system.name == "ensemble" or system.name in FORMULAS
+        if known and not session.quiet:
+            session.say(sentence(estimate(system, train)))
+        return system
+    system, found, pieces = fitted(system, train, limit)
+    session.say(sentence(found))
+    if pieces > 1:
+        session.say(f"to stay below {in_gigabytes(limit)}, a batch is worked on in {pieces} pieces")
+    return system
 
 
 def read_sets(

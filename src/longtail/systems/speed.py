@@ -10,7 +10,7 @@ import numpy as np
 REFERENCE_SECONDS = 0.0025
 """What the probe takes on the machine of the measurements in ``cost``."""
 
-RUNS = 5
+RUNS = 20
 """The fastest of so many runs counts: caches and clock rates are not up at first."""
 
 

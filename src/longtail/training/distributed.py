@@ -1,9 +1,9 @@
 """The processes that train together, and what they tell each other; ``torchrun`` starts them.
 
-Each process has a part of the documents of a batch and a part of the labels. Its loss is that of its documents, the
-loss of the batch is the sum over processes, and so is every gradient. ``gather_rows`` and ``gather_columns`` put parts
-together in the forward pass; in the backward pass they add up the gradients that all processes have for a part. So a
-step gives the numbers that one process would get, up to the rounding of sums.
+Each process has a part of the documents of a batch and a part of the labels. Its loss is that of its documents,
+the loss of the batch is the sum over processes, and so is every gradient. ``gather_rows`` and ``gather_columns``
+put parts together in the forward pass; in the backward pass they add up the gradients that all processes have for
+a part. So a step gives the numbers that one process would get, up to the rounding of sums.
 """
 
 from __future__ import annotations
@@ -62,9 +62,7 @@ class World:
 
     # --- within the loss ------------------------------------------------------------------------------------
 
-    def compute_rows(
-        self, rows: np.ndarray, compute: Callable[[np.ndarray], torch.Tensor]
-    ) -> torch.Tensor:
+    def compute_rows(self, rows: np.ndarray, compute: Callable[[np.ndarray], torch.Tensor]) -> torch.Tensor:
         """What ``compute`` gives for rows, each computed by one process: [n] -> [n, ...]."""
         if self.alone:
             return compute(rows)

@@ -47,7 +47,7 @@ class LabelLoss:
 
 
 def mean_loss(per_document: torch.Tensor) -> torch.Tensor:
-    """The mean; 0 where a process has no document of a batch, so that it takes part in the backward pass all the same."""
+    """The mean; 0 where a process has no document of a batch: it takes part in the backward pass all the same."""
     return per_document.mean() if len(per_document) else per_document.sum()
 
 

@@ -1,8 +1,8 @@
 """The one training loop: every neural system's stages run through ``train``.
 
 What a run computes follows from the task, the configuration, the seed and the number of threads: each epoch
-seeds torch from (seed, stage, epoch), so that a run that was stopped goes on exactly as it would have. Processes that
-torchrun started run the same lines; the first of them validates and keeps checkpoints.
+seeds torch from (seed, stage, epoch), so that a run that was stopped goes on exactly as it would have. Processes
+that torchrun started run the same lines; the first of them validates and keeps checkpoints.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ def train(
     """
     if task.n_documents < 1:
         raise UsageError(f"the stage '{stage}' has no document to learn from")
-    check_same({"versions": [__version__, torch.__version__], "stage": stage, "seed": seed, **run.fingerprint})
+    check_same(
+        {"versions": [__version__, torch.__version__], "stage": stage, "seed": seed, **run.fingerprint}
+    )
     device = chosen_device(config)
     with runtime(task, device):
         return _Loop(task, config, stage, seed, checkpoints).go(run)

@@ -174,8 +174,8 @@ class GraphEncoder:
 class ScoreLabels(Task):
     """Modules I and IV: documents against the classifiers of their positives and of sampled negatives.
 
-    Processes share a batch unless there is batch normalisation, which needs all documents of the batch, or an encoder
-    of layers, which shares the nodes that they reach.
+    Processes share a batch unless there is batch normalisation, which needs all documents of the batch, or an
+    encoder of layers, which shares the nodes that they reach.
 
     Args:
         network: the small weights.
