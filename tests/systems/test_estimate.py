@@ -14,8 +14,8 @@ from longtail.types import Dataset
 from tests.planted import Parts
 
 
-def of(train: Dataset, system: str, **settings: Any) -> Estimate:
-    return estimate(create(system, settings), train, cores=1, speed=1.0)
+def of(data: Dataset, system: str, /, **settings: Any) -> Estimate:
+    return estimate(create(system, settings), data, cores=1, speed=1.0)
 
 
 @pytest.mark.parametrize("system", FORMULAS)
@@ -70,7 +70,7 @@ def test_a_limit_is_met_by_pieces_or_refused_with_the_numbers(tiny: Parts) -> No
     assert smaller.config.train.accumulate == pieces == 2  # type: ignore[attr-defined]
     assert found.memory_bytes < whole.memory_bytes
     with pytest.raises(
-        UsageError, match=r"training takes about \d+ MB of memory, more than the limit of 50 MB"
+        UsageError, match=r"training takes about 1.\d GB of memory, more than the limit of 50 MB"
     ):
         fitted(system, tiny.train, 50 * 2**20)
     with pytest.raises(UsageError, match="more than the limit"):

@@ -39,13 +39,15 @@ def test_a_large_vocabulary_is_estimated_by_its_growth() -> None:
     rng = np.random.default_rng(0)
     n = 4 * PROBED
     # Frequent words and rare ones: a power law.
-    words = (1 / np.maximum(rng.random((n, 8)), 1e-7) ** 0.8).astype(int)
+    words = (1 / np.maximum(rng.random((n, 8)), 1e-7) ** 2.0).astype(int)
     texts = [" ".join(f"w{word}" for word in row) for row in words]
     data = Dataset(
-        Documents([str(i) for i in range(n)], [""] * n, texts), LabelSet(["a"]), csr_array(np.ones((n, 1)))
+        Documents([str(i) for i in range(n)], [""] * n, texts),
+        LabelSet(["a"], [""]),
+        csr_array(np.ones((n, 1))),
     )
     found = Shape.of(data, ("text",), TextConfig())
-    assert found.columns == pytest.approx(len({word for text in texts for word in text.split()}), rel=0.15)
+    assert found.columns == pytest.approx(len({word for text in texts for word in text.split()}), rel=0.2)
     assert found.terms == pytest.approx(np.mean([len(set(text.split())) for text in texts]), rel=0.05)
 
 
@@ -56,13 +58,17 @@ def test_the_vocabulary_has_its_limit() -> None:
 def test_a_feature_matrix_is_not_probed() -> None:
     matrix = csr_array(np.eye(5, 9, dtype=np.float32))
     data = Dataset(
-        Documents([str(i) for i in range(5)], features=matrix), LabelSet(["a"]), csr_array(np.ones((5, 1)))
+        Documents([str(i) for i in range(5)], [""] * 5, [""] * 5, matrix),
+        LabelSet(["a"], [""]),
+        csr_array(np.ones((5, 1))),
     )
     shape = Shape.of(data, FIELDS, TextConfig())
     assert (shape.columns, shape.terms, shape.characters) == (9, 1.0, 0)
 
 
 def test_texts_without_words() -> None:
-    data = Dataset(Documents(["1", "2"], ["", ""], ["", " "]), LabelSet(["a"]), csr_array(np.ones((2, 1))))
+    data = Dataset(
+        Documents(["1", "2"], ["", ""], ["", " "]), LabelSet(["a"], [""]), csr_array(np.ones((2, 1)))
+    )
     shape = Shape.of(data, FIELDS, TextConfig())
     assert (shape.columns, shape.terms) == (0, 0.0)
