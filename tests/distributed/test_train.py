@@ -67,8 +67,8 @@ def test_processes_do_not_choose_a_system(data: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert done.stderr.strip() == (
-        "longtail: process with rank 1: processes that train together must not choose for themselves: name the system with "
-        "--system"
+        "longtail: process with rank 1: processes that train together must not choose for themselves: "
+        "name the system with --system"
     )
 
 
