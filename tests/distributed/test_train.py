@@ -75,13 +75,13 @@ def test_processes_do_not_choose_a_system(data: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_killed_process_ends_the_training_and_it_resumes(data: Path, tmp_path: Path) -> None:
     model = tmp_path / "model"
-    with started([*torchrun(), *command(data, model, epochs=400)]) as process:
+    with started([*torchrun(), *command(data, model, epochs=40)]) as process:
         kill_worker(process, when=tmp_path / "model.checkpoints" / "rank")
         _, errors = process.communicate(timeout=LONGEST)
     assert process.returncode != 0
     assert not model.exists()
     assert (tmp_path / "model.checkpoints" / "checkpoint.json").exists(), errors
-    done = called([*torchrun(processes=3), *command(data, model, "--resume", epochs=400)])
+    done = called([*torchrun(processes=3), *command(data, model, "--resume", epochs=40)])
     assert done.returncode == 0, done.stderr
     assert "the stage 'rank' resumes after epoch" in done.stderr
     assert (model / "config.json").exists()
@@ -90,11 +90,11 @@ def test_a_killed_process_ends_the_training_and_it_resumes(data: Path, tmp_path:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_torchrun_restarts_what_was_killed_and_nothing_is_lost(data: Path, tmp_path: Path) -> None:
-    whole = called([*torchrun(), *command(data, tmp_path / "whole", epochs=60)])
+    whole = called([*torchrun(), *command(data, tmp_path / "whole", epochs=12)])
     assert whole.returncode == 0, whole.stderr
     model = tmp_path / "model"
-    with started([*torchrun("--max-restarts", "20"), *command(data, model, epochs=60)]) as process:
-        for _ in range(3):
+    with started([*torchrun("--max-restarts", "20"), *command(data, model, epochs=12)]) as process:
+        for _ in range(2):
             kill_worker(process, when=tmp_path / "model.checkpoints" / "rank")
             time.sleep(float(np.random.default_rng().uniform(3, 8)))
         _, errors = process.communicate(timeout=600)

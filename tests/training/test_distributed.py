@@ -127,9 +127,10 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(write_syllables(tmp_path_factory.mktemp("encoder")))
 
 
+@pytest.mark.parametrize("size", [2, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_system_has_the_losses_and_the_model_of_one_process(
-    system: str, tmp_path: Path, request: pytest.FixtureRequest
+    system: str, size: int, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     settings: Any = {"calibrate": "none", **SYSTEMS[system]}
     if "encoder" in settings:
@@ -138,14 +139,12 @@ def test_a_system_has_the_losses_and_the_model_of_one_process(
         settings["encoder"] = {**settings["encoder"], key: [folder] if key == "names" else folder}
     alone = work.fitted(system, settings, tmp_path / "alone")
     assert alone["losses"]
-    for size in SIZES:
-        results = run_processes(size, work.fitted, system, settings, tmp_path / f"of-{size}")
-        for found in results:
-            assert found["losses"].keys() == alone["losses"].keys()
-            for stage, losses in alone["losses"].items():
-                assert found["losses"][stage] == pytest.approx(losses, rel=1e-5)
-            np.testing.assert_allclose(found["scores"], alone["scores"], rtol=1e-3, atol=1e-4)
-        assert (tmp_path / f"of-{size}" / "config.json").exists()
+    for found in run_processes(size, work.fitted, system, settings, tmp_path / "together"):
+        assert found["losses"].keys() == alone["losses"].keys()
+        for stage, losses in alone["losses"].items():
+            assert found["losses"][stage] == pytest.approx(losses, rel=1e-5)
+        np.testing.assert_allclose(found["scores"], alone["scores"], rtol=1e-3, atol=1e-4)
+    assert (tmp_path / "together" / "config.json").exists()
 
 
 def call(size: int, function: Any, *arguments: Any) -> list[Any]:
