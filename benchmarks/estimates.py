@@ -196,7 +196,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--set", action="append", default=[], help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.one:
-        print(json.dumps(train_here(*options.one, options.set)))
+        data, model, system = options.one
+        print(json.dumps(train_here(data, model, system, options.set)))
         return
     rows = run_all(options)
     if not options.no_estimates:

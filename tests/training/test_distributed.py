@@ -113,7 +113,7 @@ SYSTEMS: Mapping[str, Mapping[str, Any]] = {
         "text": {"kind": "word"},
         "width": 16,
         "clusters": {"above": 20, "size": 4, "beam": 4, "training_beam": 2, "negatives": 20},
-        "guide": {"on": True},
+        "guide": {"feature": True, "link": True},
         "train": {"epochs": 2, "lr": 0.001, "row_lr": 0.01, "batch_size": 53},
     },
 }

@@ -123,7 +123,7 @@ def _knn(size: DataSize) -> float:
 
 
 def _eclare(size: DataSize) -> float:
-    return 7000 + size.pairs * (0.62 + 0.004 * size.words) + 0.9 * size.labels
+    return 4000 + size.pairs * (0.62 + 0.004 * size.words) + 0.9 * size.labels
 
 
 def _galaxc(size: DataSize) -> float:
@@ -132,7 +132,7 @@ def _galaxc(size: DataSize) -> float:
 
 def _gnnxml(size: DataSize) -> float:
     # Measured on 800 synthetic documents of 12 and of 60 words only.
-    return 3500 + size.documents * (1.5 + 0.02 * size.words) + 0.3 * size.pairs
+    return 4500 + size.documents * (1.5 + 0.02 * size.words) + 0.3 * size.pairs
 
 
 def _xgrank(size: DataSize, epochs: int = 5) -> float:
@@ -147,14 +147,14 @@ def _xgrank_encoder(size: DataSize) -> float:
 
 def _gudn(size: DataSize) -> float:
     # All layers of the encoder are trained: nearly all of the time is spent there.
-    return 20000 + size.documents * 2.62 * size.tokens
+    return 10000 + size.documents * 2.62 * size.tokens
 
 
 def _dual(size: DataSize) -> float:
     # Two epochs in which a document and one label text are read with gradients; then every text is read once.
     document, label = min(size.tokens, DUAL_TOKENS), min(size.tokens, LABEL_TOKENS)
     training = 2 * 0.68 * (document + label) + 2
-    return 20000 + size.documents * (training + 0.2 * document) + size.labels * 0.2 * label
+    return 10000 + size.documents * (training + 0.2 * document) + size.labels * 0.2 * label
 
 
 MILLISECONDS: Mapping[str, Callable[[DataSize], float]] = {

@@ -35,7 +35,7 @@ QUERIES, POOL = 2000, 5000
 VALIDATED = 256
 """Validation documents whose scores of all labels are in memory at once."""
 COLUMNS_PER_WORD = 15
-ACTIVATIONS = 30
+ACTIVATIONS = 10
 """Numbers of float32 per token, layer and unit of width that the backward pass needs."""
 
 
@@ -133,7 +133,8 @@ def _gnnxml(shape: Shape, config: Any) -> Bytes:
 
 
 def _activations(tokens: float, layers: int, train: Any) -> float:
-    return 4.0 * ACTIVATIONS * train.batch_size / train.accumulate * tokens * layers * ENCODER_WIDTH
+    batch: float = train.batch_size / train.accumulate
+    return 4.0 * ACTIVATIONS * batch * tokens * layers * ENCODER_WIDTH
 
 
 def _xgrank(shape: Shape, config: Any) -> Bytes:
@@ -159,7 +160,8 @@ def _gudn(shape: Shape, config: Any) -> Bytes:
     training = 7 * labels + 4 * trained + cache + _scores(shape)
     weights = 4.0 * ENCODER_WEIGHTS + labels
     kept = 2 * weights + 2 * (labels + trained)
-    return Bytes(WITH_ENCODER, training, 2.0 * ENCODER_WEIGHTS + labels, batch, checkpoints=kept)
+    model = 2.0 * ENCODER_WEIGHTS + labels + _tables(config.width or 0, 6 * ENCODER_WIDTH)
+    return Bytes(WITH_ENCODER, training, model, batch, checkpoints=kept)
 
 
 def _dual(shape: Shape, config: Any) -> Bytes:
@@ -168,7 +170,7 @@ def _dual(shape: Shape, config: Any) -> Bytes:
     weights = 4.0 * ENCODER_WEIGHTS
     batch = 2 * _activations(min(size.tokens, 64.0), 6, config.encoder.train)
     training = 3 * weights + 4 * vectors + _scores(shape)
-    return Bytes(WITH_ENCODER, training, weights / 2 + vectors / 2, batch, checkpoints=4 * weights)
+    return Bytes(WITH_ENCODER, training, weights / 2 + vectors / 2, batch, checkpoints=5.5 * weights)
 
 
 FORMULAS: Mapping[str, Callable[[Shape, Any], Bytes]] = {

@@ -110,7 +110,7 @@ class World:
         self.sum(flat)
         found, rest = flat[: len(parameters)].tolist(), flat[len(parameters) :]
         for parameter, part, some in zip(
-            parameters, rest.split([p.numel() for p in parameters]), found, strict=True
+            parameters, torch.split(rest, [p.numel() for p in parameters]), found, strict=True
         ):
             parameter.grad = part.view_as(parameter) if some else None
 
