@@ -53,9 +53,9 @@ def update_rows(
     Shapes:
         weight [n, D]; first, second [n / apart, D]; rows int64 [r], each once; gradient [r, D]
     """
-    places = rows if apart == 1 else rows // apart
     if weight.device.type != "cpu":
-        return _update_on_device(weight, first, second, rows, places, gradient, rates)
+        return _update_on_device(weight, first, second, rows, gradient, rates, apart)
+    places = rows if apart == 1 else rows // apart
     arrays = (weight.numpy(), first.numpy(), second.numpy(), rows, places, gradient.contiguous().numpy())
     numbers = np.array([rates.step_size, rates.keep, rates.scale], np.float32)
 
@@ -99,12 +99,12 @@ def _update_on_device(
     first: torch.Tensor,
     second: torch.Tensor,
     rows: np.ndarray,
-    places: np.ndarray,
     gradient: torch.Tensor,
     rates: Rates,
+    apart: int = 1,
 ) -> bool:
     """The same with torch's own operations, for tables on a graphics card."""
-    index, place = (torch.from_numpy(part).to(weight.device) for part in (rows, places))
+    index, place = (torch.from_numpy(part).to(weight.device) for part in (rows, rows // apart))
     value = gradient * rates.scale
     m = first.index_select(0, place).mul_(BETA1).add_(value, alpha=1 - BETA1)
     v = second.index_select(0, place).mul_(BETA2).addcmul_(value, value, value=1 - BETA2)

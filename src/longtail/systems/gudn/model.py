@@ -309,8 +309,10 @@ class GuidedTask(Task):
         bags = Bags.of(Y[rows])
         return sparse_product(bags.matrices[0], self.labels.one_hot.take(bags.rows)), rows
 
-    def _feature_loss(self, text: torch.Tensor, labels: torch.Tensor, own: np.ndarray) -> torch.Tensor:
-        """L_feature of the documents of this process."""
+    def _feature_loss(
+        self, text: torch.Tensor, labels: torch.Tensor, own: np.ndarray | None = None
+    ) -> torch.Tensor:
+        """L_feature; of several processes, that of the documents of this one."""
         guide = self.config.guide
         if guide.feature_space == "pooled":
             text, labels = self.network.last_layer(text), self.network.last_layer(labels)
@@ -320,7 +322,7 @@ class GuidedTask(Task):
         if self.distances:
             total, count = self.distances[-1]
             self.distances[-1] = (total + float(each.detach().mean()), count + 1)
-        return mean_loss(each[torch.from_numpy(own).to(each.device)])
+        return mean_loss(each if own is None else each[torch.from_numpy(own).to(each.device)])
 
     def _sample(
         self, batch: Batch, Y: csr_array, features: torch.Tensor
