@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+import longtail
 from benchmarks import results
 from benchmarks.machine import code, machine
 from longtail.config import merge, parse_overrides
@@ -120,10 +121,16 @@ def measure(
     settings: dict[str, Any],
     options: argparse.Namespace,
 ) -> dict[str, Any]:
-    """Train one system and count successes."""
-    model = create(name, settings)
+    """Train one system, or take the one that was kept, and count successes."""
+    kept = options.models / f"{name}-{len(train)}" if options.models else None
     start = time.perf_counter()
-    model.fit(train, valid=valid if model.capabilities.validation else None)
+    if kept is not None and kept.exists():
+        model = longtail.load(kept)
+    else:
+        model = create(name, settings)
+        model.fit(train, valid=valid if model.capabilities.validation else None)
+        if kept is not None:
+            model.save(kept)
     trained = time.perf_counter() - start
     found, facts = cases(model, test, options.explained, options.words, options.seed)
     labels = [case.label for case in found]
@@ -164,6 +171,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--words", type=int, default=10, help="different words of a document at least")
     parser.add_argument("--seed", type=int, default=0, help="of the samples and the random words")
     parser.add_argument("--set", action="append", default=[], metavar="[SYSTEM:]KEY=VALUE")
+    parser.add_argument(
+        "--models", type=Path, help="a folder that keeps trained models, for a run with the same settings"
+    )
     parser.add_argument(
         "--json", type=Path, help="a file that keeps the rows, and those of other systems in it"
     )

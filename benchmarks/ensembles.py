@@ -14,7 +14,7 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,6 +32,7 @@ from longtail.systems.base import System
 from longtail.systems.ensemble.config import EnsembleConfig
 from longtail.systems.ensemble.members import MEMBER_DEFAULTS, create_members
 from longtail.systems.ensemble.system import Ensemble
+from longtail.systems.ensemble.train import halves as blocks
 from longtail.types import Dataset
 
 METRICS = ("P@1", "P@5", "PSP@1", "PSP@5", "R@10")
@@ -90,14 +91,16 @@ def measured(model: System, test: Dataset) -> dict[str, Any]:
 
 
 def halves(valid: Dataset, seed: int) -> tuple[Dataset, Dataset]:
-    """The validation documents in two halves: for the re-ranker, and for measuring."""
-    order = np.random.default_rng(seed).permutation(len(valid))
-    middle = len(order) // 2
-    return valid.take(np.sort(order[:middle])), valid.take(np.sort(order[middle:]))
+    """The validation documents in two halves of blocks of neighbours: for the re-ranker, and for measuring.
+
+    Documents of one origin are often neighbours: in both halves, they would flatter what is fitted.
+    """
+    first = blocks(len(valid)) == seed % 2
+    return valid.take(np.flatnonzero(first)), valid.take(np.flatnonzero(~first))
 
 
-def run(arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """One row per ensemble (and member) and seed, each printed as soon as it is known."""
+def run(arguments: argparse.Namespace, keep: Callable[[list[dict[str, Any]]], None]) -> list[dict[str, Any]]:
+    """One row per ensemble (and member) and seed, each printed and kept as soon as it is known."""
     fields = arguments.fields.split(",")
     data = dict(read_folder(arguments.data, parts=("train", "valid", "test")))
     given = parse_overrides(arguments.set)
@@ -141,6 +144,7 @@ def run(arguments: argparse.Namespace) -> list[dict[str, Any]]:
             }
             rows.append({**row, "cpu_seconds": costs} if costs else row)
             print(line(_name(row), str(seed), row["metrics"]), flush=True)
+            keep(rows)
     return rows
 
 
@@ -198,13 +202,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="the JSON file to write")
     options = parser.parse_args(arguments)
     print("| members | seed | " + " | ".join(METRICS) + " |\n" + "|---" * 7 + "|", flush=True)
+    command = ["python", "-m", "benchmarks.ensembles", *(arguments or sys.argv[1:])]
+    about = {"command": command, "machine": machine(), "code": code(ROOT)}
+
+    def keep(rows: list[dict[str, Any]]) -> None:
+        """Rows are written as they come: a run that is cut off keeps what it has."""
+        if options.out is not None:
+            options.out.write_text(json.dumps({**about, "rows": rows}, indent=1) + "\n", encoding="utf-8")
+
     with threads.limit(options.threads):
-        rows = run(options)
+        rows = run(options, keep)
     print("\n".join(means(rows)))
-    if options.out is not None:
-        command = ["python", "-m", "benchmarks.ensembles", *(arguments or sys.argv[1:])]
-        result = {"command": command, "machine": machine(), "code": code(ROOT), "rows": rows}
-        options.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -76,6 +76,7 @@ def load(
     per_second: float | None = None,
     done: Callable[[], bool] = lambda: False,
     watch: Callable[[float], None] | None = None,
+    seen: Seen | None = None,
 ) -> Seen:
     """Have so many clients send the requests in turn for so long.
 
@@ -83,9 +84,12 @@ def load(
         per_second: a rate that all clients together do not exceed.
         done: whether to end before the time is over.
         watch: is called about once per second with the seconds since the start.
+        seen: where answers are counted, for callers who look at it meanwhile.
     """
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_load(port, requests, clients, seconds, per_second, done, watch))
+        return runner.run(
+            _load(port, requests, clients, seconds, per_second, done, watch, Seen() if seen is None else seen)
+        )
 
 
 async def _load(
@@ -96,8 +100,9 @@ async def _load(
     per_second: float | None,
     done: Callable[[], bool],
     watch: Callable[[float], None] | None,
+    seen: Seen,
 ) -> Seen:
-    seen, start = Seen(), time.perf_counter()
+    start = time.perf_counter()
     end = start + seconds
     pause = None if per_second is None else clients / per_second
     all_clients = [

@@ -4,7 +4,7 @@ Parts (``--parts``): ``load`` measures throughput and latency at several numbers
 and for Annif with omikuji on the same texts, one after the other; ``reload`` exchanges the model again and again
 under load; ``soak`` keeps the service at 80 % of its throughput and watches its memory; ``labels`` searches among
 many labels. A request has one document; answers have ten labels. On a busy machine, requests per second of the
-server's processor time say more than those per second.
+server's processor time say more than those per second. ``--core 1`` binds servers and clients to one core.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -25,12 +26,14 @@ import numpy as np
 
 import longtail
 from benchmarks import annif_server
+from benchmarks.errors import BenchmarkError
 from benchmarks.label_search import label_texts, queries
 from benchmarks.load import get, load, post
 from benchmarks.machine import code, machine
 from benchmarks.run import ROOT, WORK
 from benchmarks.server_process import Server
 from benchmarks.server_process import longtail as longtail_server
+from benchmarks.soak import WARM_UP, soak
 from longtail import threads
 from longtail.data import read_folder
 from longtail.systems import create
@@ -39,10 +42,6 @@ from longtail.types import Dataset, LabelSet
 
 PARTS = ("load", "reload", "soak", "labels")
 K = 10
-WARM_UP = 2.0
-"""Seconds of load before it counts."""
-SOAK_CLIENTS = 8
-SOAK_SHARE = 0.8
 TOKEN = "the token of the benchmark"
 
 
@@ -154,10 +153,13 @@ def measure_reload(options: argparse.Namespace, folder: Path, texts: list[str]) 
     link.symlink_to("0")
     seconds: list[float] = []
     statuses: list[int] = []
+    memory: list[tuple[int, float]] = []
     ended = threading.Event()
 
     def reload_often(server: Server) -> None:
         for number in range(options.reloads):
+            if number % 10 == 0:
+                memory.append((number, round(server.megabytes, 1)))
             (work / "next").symlink_to(str((number + 1) % 2))
             os.replace(work / "next", link)
             start = time.perf_counter()
@@ -174,7 +176,7 @@ def measure_reload(options: argparse.Namespace, folder: Path, texts: list[str]) 
         requests = predict_requests("model", texts)
         seen = load(server.port, requests, clients=options.reload_clients, seconds=3600, done=ended.is_set)
         thread.join()
-        megabytes = server.megabytes
+        memory.append((options.reloads, round(server.megabytes, 1)))
     changed = log.read_text(encoding="utf-8").count("models reloaded")
     found = {
         "reloads": options.reloads,
@@ -183,52 +185,36 @@ def measure_reload(options: argparse.Namespace, folder: Path, texts: list[str]) 
         "reload p50 s": float(np.median(seconds)),
         "reload max s": max(seconds),
         "failed requests": seen.failed,
-        "megabytes": megabytes,
+        "megabytes by reloads": memory,
+        "megabytes": memory[-1][1],
         **seen.summary(),
     }
     print(
-        f"reload: {changed} of {options.reloads}, failed requests: {seen.failed}; {_shown(found)}", flush=True
+        f"reload: {changed} of {options.reloads}, failed requests: {seen.failed}, "
+        f"{memory[0][1]} to {memory[-1][1]} MB; {_shown(found)}",
+        flush=True,
     )
     return found
 
 
-def measure_soak(options: argparse.Namespace, folder: Path, texts: list[str]) -> dict[str, Any]:
-    """Keep a service at 80 % of its throughput, or at a rate; its memory every ten seconds."""
-    memory: list[tuple[float, float]] = []
+def measure_soak(
+    options: argparse.Namespace, folder: Path, texts: list[str], keep: Callable[[dict[str, Any]], None]
+) -> dict[str, Any]:
+    """Keep a service at 80 % of its throughput, or at a rate."""
     with longtail_server([f"model={folder}"], options.work / "serving" / "soak.log", "-q") as server:
-        requests = predict_requests("model", texts)
-        load(server.port, requests, clients=2, seconds=WARM_UP)
-        most = load(server.port, requests, clients=SOAK_CLIENTS, seconds=options.seconds)
-        capacity = len(most.seconds) / most.elapsed
-        rate = options.soak_rate or SOAK_SHARE * capacity
-
-        def watch(elapsed: float) -> None:
-            if not memory or elapsed - memory[-1][0] >= 10:
-                memory.append((round(elapsed, 1), round(server.megabytes, 1)))
-
-        before = server.cpu_seconds
-        seen = load(
-            server.port,
-            requests,
-            clients=SOAK_CLIENTS,
-            seconds=60 * options.soak_minutes,
-            per_second=rate,
-            watch=watch,
+        found = soak(
+            server,
+            predict_requests("model", texts),
+            minutes=options.soak_minutes,
+            seconds=options.seconds,
+            rate=options.soak_rate,
+            keep=keep,
         )
-        used = server.cpu_seconds - before
-    half = np.array(memory[len(memory) // 2 :])
-    slope = float(np.polyfit(half[:, 0], half[:, 1], 1)[0]) if len(half) > 2 else 0.0
-    found = {
-        "minutes": options.soak_minutes,
-        "rate per second": rate,
-        "share of the measured throughput": rate / capacity,
-        "processor seconds of the server": used,
-        "megabytes": memory,
-        "megabytes per hour in the second half": slope * 3600,
-        "failed requests": seen.failed,
-        **seen.summary(),
-    }
-    print(f"soak: {memory[0][1]} to {memory[-1][1]} MB, failed: {seen.failed}; {_shown(found)}", flush=True)
+    memory = found["megabytes"]
+    print(
+        f"soak: {memory[0][1]} to {memory[-1][1]} MB, failed: {found['failed requests']}; {_shown(found)}",
+        flush=True,
+    )
     return found
 
 
@@ -283,8 +269,7 @@ def arguments_of(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--workers",
         type=_numbers,
-        default=[1, threads.available()],
-        help="processes of each server, longtail and Annif alike; 1 is the default of both",
+        help="processes of each server, longtail and Annif alike; default: 1, and one per core",
     )
     parser.add_argument("--clients", type=_numbers, default=[1, 8, 64])
     parser.add_argument("--seconds", type=float, default=15, help="of each load")
@@ -294,6 +279,7 @@ def arguments_of(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--soak-minutes", type=float, default=30)
     parser.add_argument("--soak-rate", type=float, help="requests per second, in place of 80 %% of the most")
     parser.add_argument("--labels", type=int, default=1_000_000)
+    parser.add_argument("--core", type=int, help="the one core of servers and clients; default: all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--work", type=Path, default=WORK, help="folder for environments, models and logs")
     parser.add_argument(
@@ -302,35 +288,58 @@ def arguments_of(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+def bind(core: int) -> None:
+    """Bind this process to one core, and with it the servers that it starts."""
+    try:
+        os.sched_setaffinity(0, {core})
+    except (AttributeError, OSError, OverflowError):
+        raise BenchmarkError(f"this process cannot be bound to the core {core}") from None
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure the parts, print them and write the JSON file."""
     options = arguments_of(arguments)
+    if options.core is not None:
+        bind(options.core)
+    options.workers = options.workers or sorted({1, threads.available()})
     (options.work / "serving").mkdir(parents=True, exist_ok=True)
     data = read_folder(options.data)
     fields = options.fields.split(",")
     texts = [text for text in data["test"].documents.joined(fields) if text.strip()][: options.texts]
     folders = model_folders(options, data)
     first = next(iter(folders.values()))
-    measures: dict[str, Callable[[], dict[str, Any]]] = {
-        "load": lambda: measure_load(options, folders, data, texts),
-        "reload": lambda: measure_reload(options, first, texts),
-        "soak": lambda: measure_soak(options, first, texts),
-        "labels": lambda: measure_labels(options),
-    }
     results = json.loads(options.out.read_text()) if options.out and options.out.exists() else {}
     for part in options.parts:
         about = {
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
             "machine": machine(),
             "code": code(ROOT),
+            "core": options.core,
             "data": Path(options.data).name,
             "fields": fields,
             "seconds": options.seconds,
             "texts": len(texts),
         }
-        results[part] = {"about": about, **measures[part]()}
-        if options.out:
-            options.out.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+        def keep(found: dict[str, Any], part: str = part, about: dict[str, Any] = about) -> None:
+            results[part] = {"about": about, **found}
+            if options.out:
+                written(results, options.out)
+
+        measures: dict[str, Callable[[], dict[str, Any]]] = {
+            "load": lambda: measure_load(options, folders, data, texts),
+            "reload": lambda: measure_reload(options, first, texts),
+            "soak": partial(measure_soak, options, first, texts, keep),
+            "labels": lambda: measure_labels(options),
+        }
+        keep(measures[part]())
+
+
+def written(results: dict[str, Any], path: Path) -> None:
+    """Replace the file in one step: a run that is ended leaves what it has seen so far."""
+    new = path.with_name(f"{path.name}.new")
+    new.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    os.replace(new, path)
 
 
 if __name__ == "__main__":

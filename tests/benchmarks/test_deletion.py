@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from benchmarks.deletion import different_words, main, without
 from longtail.data import catalogue, write
 from longtail.types import Document
@@ -17,15 +19,24 @@ def test_words_are_removed_in_all_their_places():
 def test_rows_are_kept_and_rows_of_other_systems_stay(tmp_path, capsys):
     write(catalogue.build("synthetic", n_labels=60), tmp_path / "data")
     kept = tmp_path / "rows.json"
-    for system in ("linear", "lexical"):
+    models = tmp_path / "models"
+
+    def run(system):
         main(
             [
                 *("--data", str(tmp_path / "data"), "--systems", system, "--json", str(kept)),
-                *("--documents", "200", "--explained", "10", "--words", "5"),
+                *("--documents", "200", "--explained", "10", "--words", "5", "--models", str(models)),
             ]
         )
-    rows = json.loads(kept.read_text())["rows"]
+        return json.loads(kept.read_text())["rows"]
+
+    first, rows = run("linear"), run("lexical")
+    assert sorted(place.name for place in models.iterdir()) == ["lexical-96", "linear-96"]
     assert [row["system"] for row in rows] == ["linear", "lexical"]
+    # With the model that was kept.
+    again = run("linear")[-1]
+    assert again["success"] == pytest.approx(first[0]["success"], abs=10)
+    assert again["fall top"] == pytest.approx(first[0]["fall top"], rel=0.02)
     assert all(row["success"] >= 80 for row in rows)
     assert all(row["fall top"] > row["fall random"] for row in rows)
     assert "| linear | 10 |" in capsys.readouterr().out

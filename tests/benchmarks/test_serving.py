@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarks.serving import main, suggest_requests
+from benchmarks.errors import BenchmarkError
+from benchmarks.serving import arguments_of, bind, main, suggest_requests
 from longtail.data import write
 from tests.planted import Parts
 
@@ -54,3 +58,29 @@ def test_load_reload_and_soak(data: Path, tmp_path: Path, capsys: pytest.Capture
 def test_a_form_is_escaped() -> None:
     [request] = suggest_requests("peer", ["a & b=ü"])
     assert b"text=a+%26+b%3D%C3%BC&limit=10" in request
+
+
+def test_one_core_for_everything() -> None:
+    """In a process of its own: the tests keep theirs."""
+    [core, *_] = sorted(os.sched_getaffinity(0))
+    program = (
+        "import os, subprocess, sys; from benchmarks.serving import bind; bind(int(sys.argv[1])); "
+        "asked = 'import os; print(sorted(os.sched_getaffinity(0)))'; "
+        "print(subprocess.run([sys.executable, '-c', asked], capture_output=True, text=True).stdout)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, str(core)], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert ran.stdout.strip() == f"[{core}]"
+
+
+def test_a_core_that_is_not_there() -> None:
+    before = os.sched_getaffinity(0)
+    with pytest.raises(BenchmarkError, match="100000"):
+        bind(100_000)
+    assert os.sched_getaffinity(0) == before
+
+
+def test_the_core_is_an_option() -> None:
+    assert arguments_of(["--data", "x", "--core", "1"]).core == 1
+    assert arguments_of(["--data", "x"]).core is None

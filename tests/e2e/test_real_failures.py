@@ -1,4 +1,4 @@
-"""The page beside services that really fail: keys, a full service, one that is killed and comes back, a reload."""
+"""The page beside services that really fail or refuse: keys, a full one, one that dies and comes back, a reload."""
 
 from __future__ import annotations
 
@@ -98,3 +98,15 @@ def test_a_page_goes_on_with_a_reloaded_model(
         answer = ask(server.url, "POST", "/admin/reload", headers={"Authorization": f"Bearer {TOKEN}"})
         assert answer.json["models"]["m"] != before
         tagged(page, "a coral reef again")
+
+
+def test_a_service_without_feedback_offers_none(browser: Browser, models: dict[str, Path]):
+    with serving(f"linear={models['linear']}", "--no-feedback") as server, page_of(browser, server) as page:
+        tagged(page)
+        expect(page.get_by_text("This service takes no feedback.")).to_be_visible()
+        expect(page.locator(".row-action:visible")).to_have_count(0)
+        expect(page.get_by_role("combobox", name="Add a label")).to_have_count(0)
+        page.locator(".row-name").first.press("a")
+        expect(page.locator(".row.accepted")).to_have_count(0)
+        page.goto(f"{server.url}/#/model")
+        expect(page.get_by_text("learns from feedback at once: no")).to_be_visible()

@@ -19,7 +19,7 @@ def test_lists_that_are_empty_are_not_said():
         "exact",
         "raised by",
         "lowered by",
-        "names in the text",
+        "matched names",
         "neighbours",
         "near documents",
         "members",
@@ -35,6 +35,15 @@ def test_lists_that_are_empty_are_not_said():
 def test_long_lists_are_cut():
     words = [Word(i, i + 1, chr(97 + i), 1.0) for i in range(12)]
     assert lines(replace(explanation().labels[0], words=words))[1].endswith("h +1.000 and 4 more")
+
+
+def test_what_a_near_document_is_about_is_cut():
+    label = explanation().labels[0]
+    long = replace(label.documents[0], text="many labels, " * 20)
+    [line] = [line for line in lines(replace(label, documents=[long])) if line.startswith("near documents")]
+    assert "many labels, many labels" in line
+    assert "…" in line
+    assert len(line) < 120
 
 
 def test_strengths_are_beside_the_strongest():

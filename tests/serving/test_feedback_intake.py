@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from longtail.serving.feedback_intake import FeedbackIntake, with_learned
 from longtail.serving.registry import Registry
 from longtail.types import Document
 from tests.serving.learning_service import WORDS, labels_of, saved_model, started
+from tests.serving.running import Running, running
 
 TEXT = "the number3 of a text and number7"
 PATH = "/v1/models/animals/feedback"
@@ -156,24 +158,29 @@ def test_predictions_see_the_state_before_or_after(model: Path, store: FeedbackS
     for pair in (["hen", "ant"], ["cat", "dog"]):
         give(client, added=pair)
         states.add(tuple(labels_of(client, TEXT, k=2)))
-    seen: set[tuple[str, ...]] = set()
     done = threading.Event()
 
-    def ask() -> None:
+    def ask(server: Running) -> set[tuple[str, ...]]:
+        seen = set()
         while not done.is_set():
-            seen.add(tuple(labels_of(client, TEXT, k=2)))
+            answer = server.post("/v1/models/animals/predict", {"documents": [{"text": TEXT}], "k": 2})
+            assert answer.status == 200, answer.body
+            seen.add(tuple(label["id"] for label in answer.json["predictions"][0]["labels"]))
+        return seen
 
-    askers = [threading.Thread(target=ask) for _ in range(3)]
-    for thread in askers:
-        thread.start()
-    for n in range(20):
-        give(client, added=["hen", "ant"] if n % 2 else ["cat", "dog"])
-    done.set()
-    for thread in askers:
-        thread.join()
+    # A real server: clients of several threads must share one event loop.
+    with running(service) as server, ThreadPoolExecutor(3) as pool:
+        asked = [pool.submit(ask, server) for _ in range(3)]
+        try:
+            for n in range(20):
+                added = ["hen", "ant"] if n % 2 else ["cat", "dog"]
+                body = {"document": {"id": "new", "text": TEXT}, "added": added, "user": "ann"}
+                assert server.post(PATH, body).status == 201
+        finally:
+            done.set()
+        seen = set().union(*(each.result(120) for each in asked))
     assert seen
     assert seen <= states
-    service.close()
 
 
 @pytest.mark.parametrize(

@@ -41,10 +41,26 @@ def test_models_are_listed_with_the_first_as_the_default(served):
 def test_a_model_tells_what_it_is(served):
     found = served.get("/v1/models/linear").json
     assert found["config"]["seed"] == 0
-    assert found["capabilities"] == {"revealed": False, "learn": False, "explain": True, "precision": True}
+    assert found["capabilities"] == {
+        "revealed": False,
+        "feedback": False,
+        "learn": False,
+        "explain": True,
+        "precision": True,
+    }
     assert "P@1" in found["metrics"]
     assert found["card"].startswith("#")
-    assert served.get("/v1/models/near").json["capabilities"]["learn"] is True
+
+
+@pytest.mark.parametrize("learn", [False, True])
+def test_what_a_model_can_do_depends_on_the_service(registry, learn: bool):
+    kept = Kept()
+    kept.learn = learn
+    with running(Service(registry, feedback=kept, jobs=1)) as server:
+        able = {name: server.get(f"/v1/models/{name}").json["capabilities"] for name in ("linear", "near")}
+    assert able["linear"]["feedback"] is able["near"]["feedback"] is True
+    assert able["linear"]["learn"] is False
+    assert able["near"]["learn"] is learn
 
 
 def test_predictions_are_those_of_the_model(served, tiny: Parts):
@@ -178,6 +194,8 @@ def test_without_a_store_there_is_no_feedback(served):
 
 class Kept:
     """Feedback in a list."""
+
+    learn = False
 
     def __init__(self) -> None:
         self.taken: list[tuple[str, FeedbackIn, str | None]] = []

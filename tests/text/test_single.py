@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longtail.text.config import TextConfig
-from longtail.text.tfidf import TfidfFeatures
+from longtail.text.tfidf import FEW, TfidfFeatures
 
 TEXTS = [
     "a b c a b c",
@@ -37,11 +37,15 @@ FEATURES = {name: TfidfFeatures(config).fit(TEXTS) for name, config in CONFIGS.i
 )
 def test_one_text_alone_is_the_same_row_as_among_others(name: str, text: str) -> None:
     features = FEATURES[name]
-    alone, among = features.transform([text]), features.transform(["a b", text])[[1]]
-    assert alone.shape == among.shape
-    assert np.array_equal(alone.indptr, among.indptr)
-    assert np.array_equal(alone.indices, among.indices)
-    assert np.array_equal(alone.data, among.data)
+    among = features.transform([text, *["a b"] * FEW])[[0]]
+    # Few texts, of which one may have to take the way of many.
+    few = features.transform(["brown antelopes", text, "a b"])
+    assert few.shape == (3, features.n_columns)
+    for rows in (features.transform([text]), few[[1]]):
+        assert rows.shape == among.shape
+        assert np.array_equal(rows.indptr, among.indptr)
+        assert np.array_equal(rows.indices, among.indices)
+        assert np.array_equal(rows.data, among.data)
     columns, data = features.row(text)
     assert np.array_equal(columns, among.indices)
     assert np.array_equal(data, among.data)
@@ -53,3 +57,22 @@ def test_a_word_that_learning_never_met_takes_the_way_of_many_texts(name: str) -
     assert features._short("brown foxes") is not None
     assert features._short("brown antelopes") is None
     assert features.row("brown antelopes")[0].size
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_few_texts_have_the_rows_of_many_in_their_order(name: str) -> None:
+    features = FEATURES[name]
+    texts = ["brown antelopes", *TEXTS, "", "gnus"]
+    few, many = features.transform(texts), features.transform([*texts, *["a b"] * FEW])[: len(texts)]
+    assert few.has_sorted_indices
+    assert few.dtype == np.float32
+    assert few.indices.dtype == few.indptr.dtype == np.int32
+    assert np.array_equal(few.toarray(), many.toarray())
+    assert np.array_equal(few.indptr, many.indptr)
+
+
+def test_few_texts_that_all_take_the_way_of_many() -> None:
+    features = FEATURES["pieces"]
+    rows = features.transform(["antelopes", "gnus and antelopes"])
+    assert rows.shape == (2, features.n_columns)
+    assert np.array_equal(rows[[0]].toarray(), features.transform(["antelopes"]).toarray())

@@ -8,6 +8,8 @@ from longtail.explain.explanation import LabelExplanation, Word
 
 MOST_LISTED = 8
 """Words, neighbours and documents that are listed at most; the JSON has all."""
+MOST_CHARACTERS = 60
+"""Characters of what a near document is about: of one with many labels that would fill the terminal."""
 
 
 def heading(label: LabelExplanation) -> str:
@@ -24,13 +26,13 @@ def lines(label: LabelExplanation) -> list[str]:
         words = sorted(totals(label.words).items(), key=lambda entry: -sign * entry[1])
         listed = [f"{word} {weight:+.3f}" for word, weight in words if sign * weight > 0]
         found.append((title, listed))
-    # A name may be in the text several times.
-    found.append(("names in the text", list(dict.fromkeys(name.name for name in label.names))))
+    # A name, or words of it, may be in the text several times.
+    found.append(("matched names", list(dict.fromkeys(name.name for name in label.names))))
     found.append(("neighbours", [f"{n.text or n.id} {n.weight:.3f}" for n in label.neighbours]))
     found.append(
         (
             "near documents",
-            [f"{d.id}{f' ({d.text})' if d.text else ''} {d.similarity:.3f}" for d in label.documents],
+            [f"{d.id}{f' ({_short(d.text)})' if d.text else ''} {d.similarity:.3f}" for d in label.documents],
         )
     )
     found.append(("members", [f"{m.name} {m.share:+.3f} (score {m.score:.3f})" for m in label.members]))
@@ -52,6 +54,10 @@ def strengths(words: Sequence[Word]) -> list[float]:
     """How strong each word is beside the strongest one, from 0 to 1."""
     most = max((abs(word.weight) for word in words), default=0.0) or 1.0
     return [abs(word.weight) / most for word in words]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS].rstrip()} …"
 
 
 def _few(listed: list[str]) -> str:

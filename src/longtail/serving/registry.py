@@ -58,7 +58,7 @@ class Served:
 
     @cached_property
     def abilities(self) -> dict[str, bool]:
-        """What clients can ask of the model."""
+        """What the model can do; whether it learns is up to the service, too."""
         able = self.system.capabilities
         return {
             "revealed": able.revealed_labels,

@@ -179,6 +179,7 @@ class AbilitiesOut(BaseModel):
     """What a model can do in the service."""
 
     revealed: bool
+    feedback: bool
     learn: bool
     explain: bool
     precision: bool

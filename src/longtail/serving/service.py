@@ -27,7 +27,9 @@ texts_log = logging.getLogger("longtail.serving.texts")
 
 
 class TakesFeedback(Protocol):
-    """Where feedback goes."""
+    """Where feedback goes; ``learn``: models that can take corrections at once do so."""
+
+    learn: bool
 
     def take(self, served: Served, given: FeedbackIn, user: str | None) -> tuple[int, bool]:
         """Store it for good; returns its id, and whether the model has learned from it."""
@@ -85,6 +87,11 @@ class Service:
         self.metrics.watch(
             lambda: {name: served.version for name, served in registry.models.items()}, self.depths
         )
+
+    def abilities(self, served: Served) -> dict[str, bool]:
+        """What clients can ask of a model here."""
+        learns = served.abilities["learn"] and self.feedback is not None and self.feedback.learn
+        return {**served.abilities, "feedback": self.feedback is not None, "learn": learns}
 
     def depths(self) -> dict[str, int]:
         """Documents that wait, by queue."""

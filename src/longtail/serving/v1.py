@@ -36,7 +36,8 @@ def router(service: Service) -> APIRouter:
     @routes.get("/{name}", response_model=schemas.ModelOut, summary="A model with its metrics and card")
     async def model(name: str) -> Response:
         served = registry.get(name)
-        return JsonResponse({**served.description(), **summary(served)})
+        described = {**served.description(), "capabilities": service.abilities(served)}
+        return JsonResponse({**described, **summary(served)})
 
     @routes.post("/{name}/predict", response_model=schemas.PredictOut, summary="Tag documents")
     async def predict(name: str, body: schemas.PredictIn) -> Response:

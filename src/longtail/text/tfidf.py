@@ -36,7 +36,9 @@ from longtail.text.words import Words
 from longtail.threads import run_all
 
 SINGLE_CHARACTERS = 1 << 15
-"""Up to this length one text takes the short way."""
+"""Up to this length, texts are read one by one."""
+FEW = 32
+"""Up to this number, texts are read one by one: arrays between the steps of many texts take longer to make."""
 
 
 class Folder(Protocol):
@@ -131,9 +133,34 @@ class TfidfFeatures:
 
     def _transform(self, texts: Sequence[str], groups: Sequence[ColumnGroup]) -> csr_array:
         texts = _checked(texts)
-        row = self._short(texts[0], len(groups)) if len(texts) == 1 else None
-        if row is not None:
-            return sorted_csr(row[1], row[0], np.array([0, len(row[0])], np.int32), (1, self.n_columns))
+        if 0 < len(texts) <= FEW and sum(map(len, texts)) <= SINGLE_CHARACTERS:
+            return self._transform_few(texts, groups)
+        return self._transform_many(texts, groups)
+
+    def _transform_few(self, texts: Sequence[str], groups: Sequence[ColumnGroup]) -> csr_array:
+        """Text by text; those that cannot be read so take the way of many."""
+        found = [self._short(text, len(groups)) for text in texts]
+        left = [number for number, row in enumerate(found) if row is None]
+        if left:
+            many = self._transform_many([texts[number] for number in left], groups)
+            if len(left) == len(texts):
+                return many
+            ends = many.indptr.tolist()
+            for place, number in enumerate(left):
+                its = slice(ends[place], ends[place + 1])
+                found[number] = many.indices[its], many.data[its]
+        rows = [row for row in found if row is not None]
+        shape = (len(rows), self.n_columns)
+        if len(rows) == 1:
+            [(columns, data)] = rows
+            return sorted_csr(data, columns, np.array([0, len(columns)], np.int32), shape)
+        indptr = np.zeros(len(rows) + 1, np.int32)
+        np.cumsum([len(columns) for columns, _ in rows], out=indptr[1:])
+        columns = np.concatenate([columns for columns, _ in rows])
+        return sorted_csr(np.concatenate([data for _, data in rows]), columns, indptr, shape)
+
+    def _transform_many(self, texts: Sequence[str], groups: Sequence[ColumnGroup]) -> csr_array:
+        """Step by step, each step for all texts."""
 
         def rows_of(part: slice) -> csr_array:
             tokens = self._tokens(texts[part])

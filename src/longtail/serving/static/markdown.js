@@ -1,6 +1,10 @@
 // The part of Markdown that model cards use, as elements: headings, paragraphs, lists, tables, code. Links stay text.
+// Images are files beside the card, which are not served: they are left out, and the page has plots of its own.
 
 import { h } from "./dom.js";
+
+/** A line with nothing but an image. */
+const IMAGE = /^!\[[^\]]*\]\([^)]*\)\s*$/;
 
 /** Elements of a card; headings start two levels lower than in the text, below those of the page. */
 export function markdown(source) {
@@ -15,7 +19,7 @@ export function markdown(source) {
   while (at < lines.length) {
     const line = lines[at];
     const heading = /^(#{1,4})\s+(.*)/.exec(line);
-    if (!line.trim()) at += 1;
+    if (!line.trim() || IMAGE.test(line)) at += 1;
     else if (heading) {
       blocks.push(h(`h${Math.min(6, heading[1].length + 2)}`, {}, inline(heading[2])));
       at += 1;
@@ -26,12 +30,12 @@ export function markdown(source) {
       blocks.push(h("pre", { tabindex: "0" }, h("code", {}, code.join("\n"))));
     } else if (line.startsWith("|")) blocks.push(table(take((text) => text.startsWith("|"))));
     else if (/^[-*] /.test(line)) blocks.push(h("ul", {}, take((text) => /^[-*] |^ {2,}\S/.test(text)).map((item) => h("li", {}, inline(item.replace(/^[-*] |^ +/, ""))))));
-    else blocks.push(h("p", {}, inline(take((text) => text.trim() && !/^(#{1,4}\s|```|\||[-*] )/.test(text)).join(" "))));
+    else blocks.push(h("p", {}, inline(take((text) => text.trim() && !IMAGE.test(text) && !/^(#{1,4}\s|```|\||[-*] )/.test(text)).join(" "))));
   }
   return blocks;
 }
 
-/** A table whose first row is its head. Images of plots beside the card are not served: they stay text. */
+/** A table whose first row is its head. */
 function table(rows) {
   const cells = rows
     .map((row) => row.replace(/^\||\|\s*$/g, "").split("|").map((text) => text.trim()))

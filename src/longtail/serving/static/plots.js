@@ -2,8 +2,8 @@
 
 import { h, s, unique } from "./dom.js";
 
-const WIDTH = 460;
-const HEIGHT = 250;
+const WIDTH = 400;
+const HEIGHT = 226;
 const LEFT = 38;
 const RIGHT = 10;
 const TOP = 18;
@@ -14,7 +14,7 @@ export function groupedBars({ title, groups, series, unit = "", axis = "" }) {
   const highest = niceTop(Math.max(...series.flatMap((one) => one.values.filter(Number.isFinite)), 0));
   const inner = WIDTH - LEFT - RIGHT;
   const step = inner / groups.length;
-  const bar = Math.min(30, (0.76 * step) / series.length);
+  const bar = Math.min(34, (0.76 * step) / series.length);
   const y = (value) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / highest);
   const bars = groups.flatMap((_, group) => series.map((one, index) => {
     const value = one.values[group];

@@ -29,14 +29,14 @@ export function createRanking({ onDecide, onKnown, explain }) {
     event.preventDefault();
   });
 
-  function draw(shown, { canReveal }) {
+  function draw(shown, can) {
     const before = new Map([...rows].map(([id, row]) => [id, row.element.getBoundingClientRect().top]));
     const focus = element.contains(document.activeElement) ? document.activeElement : null;
     for (const [id, row] of rows) if (!shown.some((label) => label.id === id)) { row.element.remove(); rows.delete(id); }
     const highest = Math.max(1, ...shown.map((label) => label.score));
     for (const label of shown) {
       if (!rows.has(label.id)) rows.set(label.id, createRow(label, { onDecide, onKnown, explain }));
-      rows.get(label.id).update(label, highest, canReveal);
+      rows.get(label.id).update(label, highest, can);
     }
     element.replaceChildren(...shown.map((label) => rows.get(label.id).element));
     focus?.focus({ preventScroll: true });
@@ -115,7 +115,7 @@ function createRow(label, { onDecide, onKnown, explain }) {
       panel.hidden = true;
       name.setAttribute("aria-expanded", "false");
     },
-    update(shown, highest, canReveal) {
+    update(shown, highest, { canReveal, canDecide }) {
       row.decision = shown.decision;
       rank.textContent = String(shown.rank);
       text.textContent = shown.name;
@@ -126,8 +126,10 @@ function createRow(label, { onDecide, onKnown, explain }) {
       press(accept, shown.decision === "accepted", `Accept ${shown.name}`);
       press(reject, shown.decision === "rejected", `Reject ${shown.name}`);
       known.setAttribute("aria-label", `Known: use ${shown.name} to find the other labels`);
-      known.disabled = !canReveal;
-      known.title = canReveal ? "Known: find the others with it (k)" : "This model does not use known labels";
+      known.title = "Known: find the others with it (k)";
+      for (const [action, able] of [[accept, canDecide], [reject, canDecide], [known, canReveal]]) {
+        action.hidden = action.disabled = !able;
+      }
       fill(moved, movement(shown.moved));
     },
   };

@@ -15,7 +15,7 @@ export function whyPanel(text, label) {
   const parts = [
     words.length > 0 && wordsPart(text, words),
     (label.members ?? []).length > 0 && membersPart(label.members),
-    (label.names ?? []).length > 0 && namesPart(label.names),
+    (label.names ?? []).length > 0 && namesPart(text, label.names),
     (label.neighbours ?? []).length > 0 && neighboursPart(label.neighbours),
     (label.documents ?? []).length > 0 && documentsPart(label.documents),
   ].filter(Boolean);
@@ -74,10 +74,14 @@ function share(value) {
   return `${value < 0 ? "−" : ""}${Math.round(100 * Math.abs(value))} %`;
 }
 
-function namesPart(names) {
+/** Names of the label, each with the words of the text that match it where these are not the whole name. */
+function namesPart(text, names) {
+  const words = new Map();
+  const characters = [...text];
+  for (const { name, start, end } of names) words.set(name, (words.get(name) ?? new Set()).add(characters.slice(start, end).join("")));
   return part("Matched names",
-    h("ul", { class: "chips" }, [...new Set(names.map((name) => name.name))].map((name) =>
-      h("li", { class: "chip plain" }, name))));
+    h("ul", { class: "chips" }, [...words].map(([name, found]) => h("li", { class: "chip plain" },
+      name, [...found].some((word) => word.toLowerCase() !== name.toLowerCase()) && h("span", { class: "words" }, `by ${[...found].join(", ")}`)))));
 }
 
 function neighboursPart(neighbours) {

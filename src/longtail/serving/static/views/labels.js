@@ -94,7 +94,6 @@ function knownButton(label) {
 }
 
 function related(title, about, labels, key, none) {
-  const highest = Math.max(...labels.map((label) => label[key]), Number.MIN_VALUE);
   return h("section", { class: "card stack" },
     h("h2", {}, title),
     h("p", { class: "note" }, labels.length ? about : none),
@@ -102,7 +101,7 @@ function related(title, about, labels, key, none) {
       labelLink(label.id, labelName(label)),
       h("span", { class: "soft" }, score(label[key])),
       h("span", { class: "bar-track", "aria-hidden": "true" }, h("span", {
-        class: "bar-fill", vars: { "--value": String(Math.max(0, label[key]) / highest) },
+        class: "bar-fill", vars: { "--value": String(Math.min(1, Math.max(0, label[key]))) },
       }))))));
 }
 
@@ -113,6 +112,6 @@ function examples(documents) {
     h("h2", {}, "Example documents"),
     documents.length === 0 && h("p", { class: "note" }, "This model keeps no training documents, or none has this label."),
     texts.length > 0 && h("ul", { class: "examples" }, texts.map((document) => h("li", {},
-      h("p", {}, document.text), h("span", { class: "soft" }, document.id)))),
+      h("b", {}, document.id), h("p", { class: "example-text", title: document.text }, document.text)))),
     ids.length > 0 && h("ul", { class: "chips" }, ids.map((document) => h("li", { class: "chip plain" }, document.id))));
 }

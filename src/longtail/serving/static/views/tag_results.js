@@ -66,7 +66,7 @@ export function resultsPane({ onKnown, onLearned }) {
     if (predicted !== drawn) ranking.closeAll();
     drawn = predicted;
     empty.hidden = Boolean(predicted);
-    finder.element.hidden = !predicted;
+    finder.element.hidden = !predicted || capabilities.feedback === false;
     if (!predicted) {
       ranking.clear();
       fill(summary);
@@ -75,7 +75,7 @@ export function resultsPane({ onKnown, onLearned }) {
       return;
     }
     const rows = rankingRows(document);
-    ranking.draw(rows, { canReveal: capabilities.revealed !== false });
+    ranking.draw(rows, { canReveal: capabilities.revealed !== false, canDecide: capabilities.feedback !== false });
     summary.textContent = `${rows.length ? plural(rows.length, "label") : "No label passes"} in ${Math.round(predicted.milliseconds)} ms`;
     summary.title = `Model ${predicted.model}, version ${predicted.version}`;
     drawFeedback(document);
@@ -96,6 +96,10 @@ export function resultsPane({ onKnown, onLearned }) {
         finder.input.focus();
       },
     }));
+    if (capabilities.feedback === false) {
+      fill(bar, h("p", { class: "note" }, "This service takes no feedback."));
+      return;
+    }
     const fields = feedbackFields(document);
     const focused = bar.contains(window.document.activeElement);
     if (!fields) {
