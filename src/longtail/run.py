@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,6 +41,8 @@ class Run:
     """Whether it resumes from what is kept there."""
     in_stages: bool = False
     """Whether the system trains in stages; it says so when it opens its checkpoints."""
+    fingerprint: Mapping[str, Any] = field(default_factory=dict)
+    """What a system that trains in stages depends on: data, settings. Processes that train together must agree."""
     opened: Any = None
     """Checkpoints that are open already: a member of an ensemble uses those of the ensemble."""
 

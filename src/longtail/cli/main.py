@@ -26,6 +26,7 @@ READER_GONE = 141
 COMMANDS = {
     "train": "Train a model on tagged documents, or on label texts alone.",
     "tune": "Search settings on validation documents, for longtail train --config.",
+    "estimate": "Estimate memory, disk and time of a training.",
     "predict": "Tag documents with a model.",
     "explain": "Show why a model gives a text its labels.",
     "evaluate": "Evaluate a model on tagged documents, also by label frequency.",
@@ -84,11 +85,17 @@ def run(arguments: Sequence[str], signals: Signals) -> int:
             with suppress(OSError):
                 traceback.print_exc()
         if sentence:
-            process.say(sentence)
+            process.say(f"{_process()}{sentence}")
         if code == READER_GONE:
             # The interpreter flushes stdout once more on its way out, which would fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return code
+
+
+def _process() -> str:
+    """Which one of the processes of torchrun is speaking; the first one need not say so."""
+    rank = os.environ.get("RANK", "0")
+    return "" if rank == "0" or "WORLD_SIZE" not in os.environ else f"process with rank {rank}: "
 
 
 def _execute(arguments: list[str], session: Session) -> int:

@@ -14,6 +14,7 @@ import click
 from longtail.cli import options, output, source
 from longtail.cli.session import current, verbosity
 from longtail.errors import ConfigError, UsageError
+from longtail.torchrun import Launch
 
 if TYPE_CHECKING:
     from longtail.cli.session import Session
@@ -61,6 +62,11 @@ AUTO = "auto"
 @options.as_json
 @options.force
 @click.option(
+    "--max-memory",
+    metavar="SIZE",
+    help="Refuse to train where the estimate is above this, as in 8GB; batches are cut into pieces first.",
+)
+@click.option(
     "--resume", is_flag=True, help="Resume a training of this model that was stopped (MODEL.checkpoints)."
 )
 @verbosity
@@ -79,6 +85,7 @@ def command(
     jobs: int | None,
     as_json: bool,
     force: bool,
+    max_memory: str | None,
     resume: bool,
     **columns: Any,
 ) -> None:
@@ -87,27 +94,41 @@ def command(
     The system auto is an ensemble of all systems that suit the data, this machine and the budget.
     """
     from longtail import threads
+    from longtail.systems.estimate import memory_limit
     from longtail.systems.validation_part import with_validation_part
     from longtail.training import checkpoint
 
     if data is None and vocabulary is None:
         raise UsageError("there is nothing to train on: name DATA, or a file of labels with --labels")
+    launch, session = Launch.here(), current()
     name, settings = gather_settings(system, config, assignments, fields, seed)
+    if name == AUTO and launch.size > 1:
+        raise UsageError(
+            "processes that train together must not choose for themselves: name the system with --system"
+        )
     seconds = check_settings(name, settings, budget)
-    inputs = [path for path in (data, vocabulary) if path is not None]
-    output.check_folder_is_free(model, force=force, inputs=inputs)
-    kept = checkpoint.beside(model)
-    if not resume and not force:
-        checkpoint.refuse_existing(kept)
-    session = current()
+    limit = None if max_memory is None else memory_limit(max_memory)
+    kept: Path | None = None
+    resume = resume or launch.restarts > 0
+    if launch.first:
+        inputs = [path for path in (data, vocabulary) if path is not None]
+        output.check_folder_is_free(model, force=force, inputs=inputs)
+        kept = checkpoint.beside(model)
+        if not resume and not force:
+            checkpoint.refuse_existing(kept)
+    else:
+        session.quiet = True
     run = session.run()
     run.checkpoints, run.resume = kept, resume
+    if jobs is None and launch.size > 1:
+        jobs = max(1, threads.available() // launch.local_size)
     with threads.limit(jobs):
         with run.phase("read"):
             sets, kept_reading = read_sets(data, vocabulary, format_, options.read_options(columns), session)
         untrained, reason = create(name, settings, sets, seconds)
         if reason is not None:
             run.say(reason)
+        untrained = say_estimate(untrained, sets["train"], limit, session)
         with checkpoints_of(run, session, untrained.name):
             start = time.perf_counter()
             train, valid = with_validation_part(
@@ -116,6 +137,8 @@ def command(
             trained = untrained.fit(train, valid=valid, run=run, hold_out=not no_hold_out)
             # Phases may be parts of others, so their seconds do not add up to this.
             training = time.perf_counter() - start
+            if not launch.first:
+                return
             trained.facts_ = replace(trained.facts_, reading=kept_reading)
             with run.phase("save"):
                 trained.save(model, force=force)
@@ -158,6 +181,23 @@ def create(
     valid = sets.get("valid")
     system, choice = create_auto(settings, sets["train"], valid=valid, budget_seconds=budget_seconds)
     return system, choice.reason
+
+
+def say_estimate(system: System, train: Dataset, limit: int | None, session: Session) -> System:
+    """Say what the training will take; with a limit, the system with settings that fit it, or an error."""
+    from longtail.systems.estimate import estimate, fitted, in_gigabytes, sentence
+    from longtail.systems.memory import FORMULAS
+
+    if limit is None:
+        known = system.name == "ensemble" or system.name in FORMULAS
+        if known and not session.quiet:
+            session.say(sentence(estimate(system, train)))
+        return system
+    system, found, pieces = fitted(system, train, limit)
+    session.say(sentence(found))
+    if pieces > 1:
+        session.say(f"to stay below {in_gigabytes(limit)}, a batch is worked on in {pieces} pieces")
+    return system
 
 
 def read_sets(
@@ -213,7 +253,10 @@ def checkpoints_of(run: Run, session: Session, system: str) -> Iterator[None]:
     from longtail.training import checkpoint
 
     kept = run.checkpoints
-    assert kept is not None
+    if kept is None:
+        # Another process of the training has them.
+        yield
+        return
     # A parent folder that is missing appears with the first output: until then there is nothing to guard.
     with only_writer(kept.absolute()) if kept.parent.is_dir() else nullcontext():
         if not run.resume and checkpoint.exists(kept):

@@ -10,12 +10,12 @@ import numpy as np
 REFERENCE_SECONDS = 0.0025
 """What the probe takes on the machine of the measurements in ``cost``."""
 
-RUNS = 5
-"""The fastest of so many runs counts: caches and clock rates are not up at first."""
+RUNS = 21
+"""The median of so many runs counts: caches and clock rates are not up at first, and a busy machine is slower."""
 
 
 def probe_seconds() -> float:
-    """Processor seconds of a product of a sparse and a dense matrix: the fastest of a few runs."""
+    """Processor seconds of a product of a sparse and a dense matrix: the median of a few runs."""
     from scipy.sparse import csr_array
 
     rng = np.random.default_rng(0)
@@ -23,12 +23,12 @@ def probe_seconds() -> float:
     values, ends = np.ones(len(columns), np.float32), np.arange(0, len(columns) + 1, 50)
     sparse = csr_array((values, columns, ends), shape=(len(ends) - 1, 20_000))
     dense = rng.standard_normal((20_000, 64)).astype(np.float32)
-    fastest = np.inf
+    seconds = []
     for _ in range(RUNS):
         start = time.thread_time()
         sparse @ dense
-        fastest = min(fastest, time.thread_time() - start)
-    return float(fastest)
+        seconds.append(time.thread_time() - start)
+    return float(np.median(seconds))
 
 
 def relative_speed(seconds: float) -> float:

@@ -87,6 +87,7 @@ def refuse_existing(folder: Path) -> None:
 def open_for(run: Run, fingerprint: Mapping[str, Any]) -> Checkpoints | None:
     """The checkpoints that the run asks for; None if it asks for none. Call it first thing in a fit."""
     run.in_stages = True
+    run.fingerprint = as_json(dict(fingerprint))
     if isinstance(run.opened, Checkpoints):
         return run.opened
     if run.checkpoints is None:

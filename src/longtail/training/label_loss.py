@@ -43,7 +43,12 @@ class LabelLoss:
         weight = None
         if self.log_weight is not None:
             weight = self.log_weight[torch.from_numpy(sampled.columns)].to(scores.device)
-        return self.compare(scores, positive, negative, weight).mean()
+        return mean_loss(self.compare(scores, positive, negative, weight))
+
+
+def mean_loss(per_document: torch.Tensor) -> torch.Tensor:
+    """The mean; 0 where a process has no document of a batch: it takes part in the backward pass all the same."""
+    return per_document.mean() if len(per_document) else per_document.sum()
 
 
 def log_odds(Y: csr_array) -> float:

@@ -10,10 +10,14 @@ from typing import Any, cast
 import numpy as np
 import torch
 
+from longtail.training.distributed import World
 from longtail.training.row_adam import BETA1, BETA2, EPSILON
 from longtail.training.task import Task
 from longtail.training.train_config import TrainConfig
 from longtail.training.weights import to_array
+
+Rows = tuple[np.ndarray, torch.Tensor]
+"""Numbers of rows and their gradients."""
 
 
 class Optimiser:
@@ -35,8 +39,10 @@ class Optimiser:
             for rate, group in groupby(trained, key=lambda known: known[0])
         ]
         self._dense: torch.optim.Optimizer | None = _dense(groups, config) if groups else None
-        for table in self._tables.values():
-            table.forget_moments()
+        self._world = task.world
+        self._split = [name for name in self._tables if name in task.label_tables]
+        for name, table in self._tables.items():
+            table.split(self._world if name in self._split else World())
 
     def zero_grad(self) -> None:
         """Forget the gradients of the step before."""
@@ -46,11 +52,12 @@ class Optimiser:
     def step(self, factor: float) -> bool:
         """Update with the learning rates times ``factor``; False if a gradient is not finite."""
         config = self._config
+        self._world.sum_gradients(self._parameters)
         dense = [p.grad for p in self._parameters if p.grad is not None]
-        rows = {name: table.gradient() for name, table in self._tables.items()}
+        rows = self._row_gradients()
         length, scale = _length(dense), 1.0
         if config.clip_norm is not None:
-            length = math.hypot(length, _length([found[1] for found in rows.values() if found is not None]))
+            length = math.hypot(length, self._length_of_rows(rows))
             scale = min(1.0, config.clip_norm / (length + 1e-6))
         if not math.isfinite(length):
             return False
@@ -66,12 +73,35 @@ class Optimiser:
         for name, table in self._tables.items():
             lr = row_lr * self._table_rates[name]
             finite &= table.apply(rows[name], lr, weight_decay=config.weight_decay, scale=scale)
-        return finite
+        return self._world.every(finite)
+
+    def _row_gradients(self) -> dict[str, Rows | None]:
+        """The rows that the step updates in each table: of one that is split, those of this process."""
+        found: dict[str, Rows | None] = {}
+        for name, table in self._tables.items():
+            rows = table.gradient()
+            if name not in self._split:
+                rows = self._world.sum_rows(rows, table.weight)
+            elif not self._world.every(rows is None) and rows is None:
+                # Adam counts its steps: one that touches rows of other processes counts here too.
+                rows = (np.empty(0, np.int64), table.weight[:0])
+            found[name] = rows
+        return found
+
+    def _length_of_rows(self, rows: Mapping[str, Rows | None]) -> float:
+        whole = [found[1] for name, found in rows.items() if found is not None and name not in self._split]
+        parts = [found[1] for name, found in rows.items() if found is not None and name in self._split]
+        return math.hypot(_length(whole), self._world.length(_length(parts)))
+
+    def synchronise(self) -> None:
+        """Put together the tables that are split over processes."""
+        for name in self._split:
+            self._tables[name].synchronise()
 
     def close(self) -> None:
         """Free the moments of the tables."""
         for table in self._tables.values():
-            table.forget_moments()
+            table.split(World())
 
     def state(self) -> dict[str, np.ndarray]:
         """Moments and step counts by name, not copied; a table that was not touched yet has none."""
@@ -79,8 +109,9 @@ class Optimiser:
         for number, state in self._dense_states().items():
             arrays |= {f"module/{self._names[number]}/{key}": to_array(value) for key, value in state.items()}
         for name, table in self._tables.items():
-            if table.moments is not None:
-                first, second = table.moments
+            moments = table.all_moments()
+            if moments is not None:
+                first, second = moments
                 arrays[f"table/{name}/first"] = to_array(first)
                 arrays[f"table/{name}/second"] = to_array(second)
                 arrays[f"table/{name}/steps"] = np.array(table.steps)
@@ -101,9 +132,8 @@ class Optimiser:
         for name, table in self._tables.items():
             if f"table/{name}/steps" in arrays:
                 pair = (arrays[f"table/{name}/first"], arrays[f"table/{name}/second"])
-                first, second = (torch.from_numpy(np.array(part)).to(table.weight.device) for part in pair)
-                table.moments = (first, second)
-                table.steps = int(arrays[f"table/{name}/steps"])
+                first, second = (torch.from_numpy(np.array(part)) for part in pair)
+                table.restore_moments(first, second, int(arrays[f"table/{name}/steps"]))
 
     def _dense_states(self) -> dict[int, dict[str, torch.Tensor]]:
         if self._dense is None:

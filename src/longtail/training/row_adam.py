@@ -42,15 +42,21 @@ def update_rows(
     rows: np.ndarray,
     gradient: torch.Tensor,
     rates: Rates,
+    *,
+    apart: int = 1,
 ) -> bool:
     """Update the given rows of ``weight`` and its moments in place; False if a gradient was not finite.
 
+    Args:
+        apart: the moments are those of every ``apart``-th row of the weight, the given ones among them.
+
     Shapes:
-        weight, first, second [n, D]; rows int64 [r], each once; gradient [r, D]
+        weight [n, D]; first, second [n / apart, D]; rows int64 [r], each once; gradient [r, D]
     """
     if weight.device.type != "cpu":
-        return _update_on_device(weight, first, second, rows, gradient, rates)
-    arrays = (weight.numpy(), first.numpy(), second.numpy(), rows, gradient.contiguous().numpy())
+        return _update_on_device(weight, first, second, rows, gradient, rates, apart)
+    places = rows if apart == 1 else rows // apart
+    arrays = (weight.numpy(), first.numpy(), second.numpy(), rows, places, gradient.contiguous().numpy())
     numbers = np.array([rates.step_size, rates.keep, rates.scale], np.float32)
 
     def work(block: tuple[int, int]) -> bool:
@@ -66,6 +72,7 @@ def _update(
     first: np.ndarray,
     second: np.ndarray,
     rows: np.ndarray,
+    places: np.ndarray,
     gradient: np.ndarray,
     numbers: np.ndarray,
     start: int,
@@ -76,7 +83,7 @@ def _update(
     rest1, rest2 = np.float32(1 - BETA1), np.float32(1 - BETA2)
     strange = np.float32(0)
     for r in range(start, stop):
-        w, m, v, g = weight[rows[r]], first[rows[r]], second[rows[r]], gradient[r]
+        w, m, v, g = weight[rows[r]], first[places[r]], second[places[r]], gradient[r]
         for d in range(len(g)):
             value = g[d] * scale
             mean = beta1 * m[d] + rest1 * value
@@ -94,18 +101,19 @@ def _update_on_device(
     rows: np.ndarray,
     gradient: torch.Tensor,
     rates: Rates,
+    apart: int = 1,
 ) -> bool:
     """The same with torch's own operations, for tables on a graphics card."""
-    index = torch.from_numpy(rows).to(weight.device)
+    index, place = (torch.from_numpy(part).to(weight.device) for part in (rows, rows // apart))
     value = gradient * rates.scale
-    m = first.index_select(0, index).mul_(BETA1).add_(value, alpha=1 - BETA1)
-    v = second.index_select(0, index).mul_(BETA2).addcmul_(value, value, value=1 - BETA2)
+    m = first.index_select(0, place).mul_(BETA1).add_(value, alpha=1 - BETA1)
+    v = second.index_select(0, place).mul_(BETA2).addcmul_(value, value, value=1 - BETA2)
     w = (
         weight.index_select(0, index)
         .mul_(rates.keep)
         .addcdiv_(m, v.sqrt().add_(EPSILON), value=-rates.step_size)
     )
-    first.index_copy_(0, index, m)
-    second.index_copy_(0, index, v)
+    first.index_copy_(0, place, m)
+    second.index_copy_(0, place, v)
     weight.index_copy_(0, index, w)
     return bool(torch.isfinite(v).all())

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from longtail.errors import UsageError
+from longtail.training.distributed import World
 from longtail.training.row_adam import Rates, update_rows
 
 
@@ -32,6 +33,7 @@ class RowTable:
         self.steps = 0
         self.moments: tuple[torch.Tensor, torch.Tensor] | None = None
         self._taken: list[tuple[np.ndarray, torch.Tensor]] = []
+        self._world = World()
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -87,10 +89,45 @@ class RowTable:
         if found is None:
             return True
         if self.moments is None:
-            self.moments = (torch.zeros_like(self.weight), torch.zeros_like(self.weight))
+            own = self.weight[self._own]
+            self.moments = (torch.zeros_like(own), torch.zeros_like(own))
         self.steps += 1
         rates = Rates.at(self.steps, lr, weight_decay=weight_decay, scale=scale)
-        return update_rows(self.weight, *self.moments, *found, rates)
+        return update_rows(self.weight, *self.moments, *found, rates, apart=self._world.size)
+
+    # --- rows that are split over processes -----------------------------------------------------------------
+
+    def split(self, world: World) -> None:
+        """From now on this process has moments of, and updates, the rows of its labels alone."""
+        self.forget_moments()
+        self._world = world
+
+    @property
+    def _own(self) -> slice:
+        return slice(self._world.rank, None, self._world.size)
+
+    def synchronise(self) -> None:
+        """Take the rows of the other processes from them."""
+        if self._world.alone:
+            return
+        for rank, part in enumerate(self._world.all_arrays(self.weight[self._own].cpu().numpy())):
+            self.weight[rank :: self._world.size] = torch.from_numpy(part).to(self.weight.device)
+
+    def all_moments(self) -> tuple[torch.Tensor, torch.Tensor] | None:
+        """The moments of all rows, whichever process has them; None: there are none yet."""
+        if self._world.alone or self.moments is None:
+            return self.moments
+        whole = (torch.empty_like(self.weight), torch.empty_like(self.weight))
+        for own, full in zip(self.moments, whole, strict=True):
+            for rank, part in enumerate(self._world.all_arrays(own.cpu().numpy())):
+                full[rank :: self._world.size] = torch.from_numpy(part).to(full.device)
+        return whole
+
+    def restore_moments(self, first: torch.Tensor, second: torch.Tensor, steps: int) -> None:
+        """Take back the moments of all rows; those of other processes are left out."""
+        device = self.weight.device
+        self.moments = (first[self._own].clone().to(device), second[self._own].clone().to(device))
+        self.steps = steps
 
     def forget_moments(self) -> None:
         """Start Adam anew and free its memory; drops rows that were taken."""

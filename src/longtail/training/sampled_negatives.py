@@ -6,7 +6,7 @@ Two samplers. :class:`BatchSampler` takes the positives of the batch, hard negat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -33,6 +33,10 @@ class SampledLabels:
     positive: np.ndarray
     negative: np.ndarray
     log_weight: np.ndarray
+
+    def of_documents(self, rows: slice | np.ndarray) -> SampledLabels:
+        """The same labels for some of the documents."""
+        return replace(self, positive=self.positive[rows], negative=self.negative[rows])
 
 
 class BatchSampler:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import torch
 
 from longtail.training.batches import Batch
+from longtail.training.distributed import World
 from longtail.training.rows import RowTable
 
 __all__ = ["Batch", "Task"]
@@ -54,7 +55,13 @@ class Task(Hooks, ABC):
     """How long each document is, where documents of alike length should share a batch; None: any may."""
     device: torch.device = torch.device("cpu")
     """Where the weights are during training (set by the trainer): inputs of the module belong there."""
+    splits: bool = False
+    """Whether the loss is split over processes by ``world``; if not, each process computes all of it."""
+    label_tables: Collection[str] = ()
+    """Tables with one row per label: a process takes the rows of its own labels alone, and only updates those."""
+    world: World = World()
+    """The processes that share a batch (set by the trainer); one alone unless the task splits its loss."""
 
     @abstractmethod
     def loss(self, batch: Batch) -> torch.Tensor:
-        """The mean loss over the documents of the batch, a scalar."""
+        """The mean loss over the documents of the batch, a scalar; a task that splits has those of this process."""

@@ -21,7 +21,7 @@ import torch
 from scipy.sparse import csr_array
 from torch import nn
 
-from longtail.blocks.dropout import Dropout
+from longtail.blocks.dropout import Dropout, part_of
 from longtail.blocks.embedding_block import EmbeddingBlock
 from longtail.blocks.sparse_product import Bags, multiply, sparse_product
 from longtail.graph.label_graph import label_graph
@@ -83,6 +83,9 @@ class RankLabels(Task):
         batch_size: documents per step.
     """
 
+    splits = True
+    label_tables = ("refinement",)
+
     def __init__(
         self,
         network: Network,
@@ -114,16 +117,21 @@ class RankLabels(Task):
 
     def loss(self, batch: Batch) -> torch.Tensor:
         """The mean loss of some documents over the sampled labels."""
-        sampled = self.sampler.sample(batch)
-        columns = sampled.columns
-        bags = Bags.of(self.X[batch.rows], *(text[columns] for text in self.texts))
+        sampled, world, n = self.sampler.sample(batch), self.world, len(batch.rows)
+        rows, own = world.rows(n), world.columns(sampled.columns)
+        columns = sampled.columns[own]
+        bags = Bags.of(self.X[batch.rows[rows]], *(text[columns] for text in self.texts))
         tokens = self.tokens.take(bags.rows)
         x, text, smoothed = (sparse_product(matrix, tokens) for matrix in bags.matrices)
-        documents, classifiers = self.network.documents(x), self.network.classifiers(text, smoothed)
+        with part_of(rows, n):
+            documents = self.network.documents(x)
+        with part_of(own, len(sampled.columns)):
+            classifiers = self.network.classifiers(text, smoothed)
         if self.refinement is not None:
             shrinkage = self.shrinkage[torch.from_numpy(columns)].to(self.device)
             classifiers = classifiers + self.refinement.take(columns) * shrinkage
-        return self.label_loss(documents @ classifiers.T, sampled)
+        scores = world.gather_columns(world.gather_rows(documents, n) @ classifiers.T, sampled.columns)
+        return self.label_loss(scores[rows], sampled.of_documents(rows))
 
 
 def pretrained_tokens(

@@ -1,7 +1,8 @@
 """The one training loop: every neural system's stages run through ``train``.
 
 What a run computes follows from the task, the configuration, the seed and the number of threads: each epoch
-seeds torch from (seed, stage, epoch), so that a run that was stopped goes on exactly as it would have.
+seeds torch from (seed, stage, epoch), so that a run that was stopped goes on exactly as it would have. Processes
+that torchrun started run the same lines; the first of them validates and keeps checkpoints.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import math
 
 import torch
 
+from longtail import __version__
 from longtail.errors import TrainingError, UsageError
 from longtail.run import Phase, Run
 from longtail.training.batches import Batch, epoch_batches, seed_of, steps_per_epoch
 from longtail.training.checkpoint import Checkpoints
 from longtail.training.checkpoint_manager import CheckpointManager
+from longtail.training.distributed import World, check_same, world
 from longtail.training.optimiser import Optimiser
 from longtail.training.runtime import casting, chosen_device, runtime
 from longtail.training.schedule import rate_factor
@@ -43,6 +46,9 @@ def train(
     """
     if task.n_documents < 1:
         raise UsageError(f"the stage '{stage}' has no document to learn from")
+    check_same(
+        {"versions": [__version__, torch.__version__], "stage": stage, "seed": seed, **run.fingerprint}
+    )
     device = chosen_device(config)
     with runtime(task, device):
         return _Loop(task, config, stage, seed, checkpoints).go(run)
@@ -55,10 +61,12 @@ class _Loop:
         self, task: Task, config: TrainConfig, stage: str, seed: int, checkpoints: Checkpoints | None
     ) -> None:
         self.task, self.config, self.stage, self.seed = task, config, stage, seed
+        self.group = world()
+        task.world = self.group if task.splits else World()
         self.result = StageResult()
         self.optimiser = Optimiser(task, config)
         self.steps = steps_per_epoch(task.n_documents, config.batch_size)
-        self.manager = CheckpointManager(task, config, stage, seed, checkpoints)
+        self.manager = CheckpointManager(task, config, stage, seed, checkpoints, self.group)
 
     def go(self, run: Run) -> StageResult:
         self.result, finished = self.manager.resume(self.optimiser, run)
@@ -99,21 +107,26 @@ class _Loop:
             total += self.update(pieces, documents) * documents
             done += documents
             phase.advance(note=f"epoch {epoch + 1} of {config.epochs}, loss {total / done:.4g}{shown}")
-        return EpochRecord(epoch, total / done, self.metrics(epoch))
+        self.optimiser.synchronise()
+        found = self.metrics(epoch) if self.group.first else None
+        return EpochRecord(epoch, total / done, self.group.shared(found))
 
     def update(self, pieces: list[Batch], documents: int) -> float:
         """One update of the weights; the batch's mean loss."""
         self.optimiser.zero_grad()
-        total = 0.0
+        total, processes = 0.0, self.task.world
         for piece in pieces:
             with casting(self.config, self.task.device):
                 loss = self.task.loss(piece)
-            value = float(loss.detach())
-            if not math.isfinite(value):
-                raise self.failure("the loss", f"{value}", pieces[0])
-            share = len(piece.rows) / documents
+            share = len(piece.rows[processes.rows(len(piece.rows))]) / documents
+            total += float(loss.detach()) * share
+            if processes.alone and not math.isfinite(total):
+                break
             torch.autograd.backward(loss * share if share < 1 else loss)
-            total += value * share
+        if not processes.alone:
+            total = float(processes.sum(torch.tensor([total], dtype=torch.float64)))
+        if not math.isfinite(total):
+            raise self.failure("the loss", f"{total}", pieces[0])
         step = pieces[0].step
         if not self.optimiser.step(rate_factor(self.config, step, self.steps * self.config.epochs)):
             raise self.failure("a gradient", "not finite", pieces[0])

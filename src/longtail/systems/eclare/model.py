@@ -18,7 +18,7 @@ import torch
 from scipy.sparse import csr_array, eye_array, vstack
 from torch import nn
 
-from longtail.blocks.dropout import Dropout
+from longtail.blocks.dropout import Dropout, part_of
 from longtail.blocks.embedding_block import EmbeddingBlock
 from longtail.blocks.gcn import Gcn
 from longtail.blocks.label_attention import LabelAttention
@@ -169,7 +169,12 @@ class Targets:
 
 
 class Classify(Task):
-    """The loss of one module: documents against their positive targets and sampled negatives."""
+    """The loss of one module: documents against their positive targets and sampled negatives.
+
+    Processes share a batch unless classifiers have attention, which needs the mean over all labels of the batch.
+    """
+
+    label_tables = ("refinement",)
 
     def __init__(
         self,
@@ -187,6 +192,7 @@ class Classify(Task):
     ) -> None:
         self.module = network
         self.network = network
+        self.splits = network.attention is None
         self.tokens, self.refinement = tokens, refinement
         self.targets, self.n_real, self.kept_tokens = targets, X.shape[0], kept_tokens
         Y, self_label, hard = targets.Y, targets.self_label, targets.hard
@@ -240,13 +246,17 @@ class Classify(Task):
 
     def loss(self, batch: Batch) -> torch.Tensor:
         """The mean loss of a batch over its sampled targets."""
-        sampled = self.sampler.sample(batch)
-        columns = sampled.columns
-        bags = Bags.of(self._documents(batch), *(text[columns] for text in self.targets.texts))
+        sampled, world, n = self.sampler.sample(batch), self.world, len(batch.rows)
+        rows, own = world.rows(n), world.columns(sampled.columns)
+        columns = sampled.columns[own]
+        bags = Bags.of(self._documents(batch)[rows], *(text[columns] for text in self.targets.texts))
         tokens = self.tokens.take(bags.rows)
         refinement = None if self.refinement is None else self.refinement.take(columns)
         if refinement is not None:
             refinement = refinement * self.shrinkage[torch.from_numpy(columns)].to(self.device)
-        documents = self.network.documents(bags.matrices[0], tokens)
-        classifiers, _ = self.network.classifiers(bags.matrices[1:], tokens, refinement)
-        return self.loss_function(documents @ classifiers.T + self.network.bias, sampled)
+        with part_of(rows, n):
+            documents = self.network.documents(bags.matrices[0], tokens)
+        with part_of(own, len(sampled.columns)):
+            classifiers, _ = self.network.classifiers(bags.matrices[1:], tokens, refinement)
+        scores = world.gather_columns(world.gather_rows(documents, n) @ classifiers.T, sampled.columns)
+        return self.loss_function(scores[rows] + self.network.bias, sampled.of_documents(rows))

@@ -24,6 +24,7 @@ import torch
 from scipy.sparse import csr_array
 from torch import nn
 
+from longtail.blocks.dropout import part_of
 from longtail.blocks.hop_attention import hop_scores
 from longtail.blocks.hop_convolution import HopConvolution
 from longtail.blocks.hop_transform import HopTransform
@@ -173,6 +174,9 @@ class GraphEncoder:
 class ScoreLabels(Task):
     """Modules I and IV: documents against the classifiers of their positives and of sampled negatives.
 
+    Processes share a batch unless there is batch normalisation, which needs all documents of the batch, or an
+    encoder of layers, which shares the nodes that they reach.
+
     Args:
         network: the small weights.
         free: [L, D] the free parts of classifiers.
@@ -184,6 +188,8 @@ class ScoreLabels(Task):
         hard: [n, m] hard negatives; None: Module I.
         validate: metrics after an epoch.
     """
+
+    label_tables = ("free", "logits")
 
     def __init__(
         self,
@@ -200,6 +206,7 @@ class ScoreLabels(Task):
         validate: Callable[[], Mapping[str, float] | None] = lambda: None,
     ) -> None:
         self.module = self.network = network
+        self.splits = config.graph.encoder == "galaxc" and not config.transform.batch_norm
         self.free, self.logits = free, logits
         self.nodes, self.documents, self.neighbourhoods = nodes, documents, neighbourhoods
         self.n_documents = len(documents)
@@ -260,17 +267,23 @@ class ScoreLabels(Task):
         if self.refines:
             # Neither dropout nor new batch statistics in what is frozen.
             network.eval()
-        sampled = self.sampler.sample(batch)
-        columns = sampled.columns
-        rows = batch.rows
+        sampled, world, n = self.sampler.sample(batch), self.world, len(batch.rows)
+        part, own = world.rows(n), world.columns(sampled.columns)
+        columns, rows = sampled.columns[own], batch.rows[part]
         resolutions = self._encoder.documents(self._neighbours[rows], self.documents[rows], self.device)
         classifiers = self.free.take(columns)
         classifiers = classifiers * self.shrinkage[torch.from_numpy(columns)].to(self.device)
         if network.labels is not None:
-            terms = torch.from_numpy(self.label_terms(columns, batch)).to(self.device)
-            classifiers = classifiers + network.node_part(network.convolved(terms))
+            # Neighbours are drawn for all labels of the batch at once.
+            terms = torch.from_numpy(self.label_terms(sampled.columns, batch)[own]).to(self.device)
+            with part_of(own, len(sampled.columns)):
+                classifiers = classifiers + network.node_part(network.convolved(terms))
         logits = self.logits.take(columns) if network.attends else None
-        return self.label_loss(network.scores(network.documents(resolutions), classifiers, logits), sampled)
+        with part_of(part, n):
+            documents = network.documents(resolutions)
+        scores = network.scores(world.gather_rows(documents, n), classifiers, logits)
+        scores = world.gather_columns(scores, sampled.columns)
+        return self.label_loss(scores[part], sampled.of_documents(part))
 
     def label_terms(self, labels: np.ndarray, batch: Batch) -> np.ndarray:
         """The products of sampled sums of labels; the documents of the batch are no neighbours of rare ones.

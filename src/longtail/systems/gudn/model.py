@@ -15,7 +15,7 @@ cluster classifier is added.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -29,9 +29,9 @@ from longtail.losses.guide import feature_guide
 from longtail.run import Run
 from longtail.systems.gudn.config import GudnConfig
 from longtail.systems.gudn.label_sequences import LabelSequences
-from longtail.text.subwords import TokenRows
+from longtail.text.subwords import Padded, TokenRows
 from longtail.training.frozen_texts import FrozenTexts
-from longtail.training.label_loss import LabelLoss
+from longtail.training.label_loss import LabelLoss, mean_loss
 from longtail.training.rows import RowTable
 from longtail.training.sampled_negatives import (
     SampledLabels,
@@ -178,6 +178,9 @@ class GuidedTask(Task):
         validation: metrics of the present weights; None: no validation data.
     """
 
+    splits = True
+    label_tables = ("classifier", "link")
+
     def __init__(
         self,
         network: Network,
@@ -251,14 +254,17 @@ class GuidedTask(Task):
 
     def loss(self, batch: Batch) -> torch.Tensor:
         """The unweighted sum of the losses (Eq. 6); documents without label features have no guide."""
-        inputs, network, guide = self.inputs, self.network, self.config.guide
+        inputs, network, guide, world = self.inputs, self.network, self.config.guide, self.world
+        part = world.rows(len(batch.rows))
         Y = inputs.Y[batch.rows]
-        text = self.texts.vectors(batch.rows, self.device)
+        text = world.compute_rows(batch.rows, lambda some: self.texts.vectors(some, self.device))
         self.spread.note(network.last_layer(text))
         dropped = network.dropout(text)
         retrieval, sampled = self._sample(batch, Y, dropped)
-        vectors = self.labels.classifier.take(sampled.columns)
-        total = self.label_loss((network.query(dropped) @ vectors.T).float(), sampled)
+        columns = sampled.columns[world.columns(sampled.columns)]
+        vectors = self.labels.classifier.take(columns)
+        scores = world.gather_columns((network.query(dropped) @ vectors.T).float(), sampled.columns)
+        total = self.label_loss(scores[part], sampled.of_documents(part))
         if retrieval is not None:
             total = total + retrieval
         if not self.guided:
@@ -266,15 +272,18 @@ class GuidedTask(Task):
         labels, rows = self._label_features(batch, Y)
         if not len(rows):
             return total
-        share = len(rows) / len(batch.rows)
+        # The loss of a process is the mean over its documents, those with label features among them.
+        own = (rows >= part.start) & (rows < part.stop)
+        share = int(own.sum()) / max(part.stop - part.start, 1)
         if guide.feature:
             paired = text if len(rows) == len(text) else text[torch.from_numpy(rows).to(text.device)]
-            total = total + share * self._feature_loss(paired, labels)
+            total = total + share * self._feature_loss(paired, labels, own)
         if guide.link:
-            linked = vectors if self.labels.link is None else self.labels.link.take(sampled.columns)
-            scores = network.query(network.dropout(labels), link=True) @ linked.T
-            some = replace(sampled, positive=sampled.positive[rows], negative=sampled.negative[rows])
-            total = total + share * self.label_loss(scores.float(), some)
+            linked = vectors if self.labels.link is None else self.labels.link.take(columns)
+            scores = (network.query(network.dropout(labels), link=True) @ linked.T).float()
+            scores = world.gather_columns(scores, sampled.columns)
+            some = sampled.of_documents(rows[own])
+            total = total + share * self.label_loss(scores[torch.from_numpy(own).to(scores.device)], some)
         return total
 
     @property
@@ -289,24 +298,31 @@ class GuidedTask(Task):
             tokens, rows = self.inputs.label_sequences.take(batch.rows, batch.epoch)
             if not len(rows):
                 return torch.zeros((0, self.network.n_features)), rows
-            states = self.network.encoder(tokens, self.words.take)
-            return self.network.states.of_states(states, tokens), rows
+
+            def features(some: np.ndarray) -> torch.Tensor:
+                own = Padded(tokens.ids[some], tokens.mask[some])
+                return self.network.states.of_states(self.network.encoder(own, self.words.take), own)
+
+            return self.world.compute_rows(np.arange(len(rows)), features), rows
         assert self.labels.one_hot is not None
         rows = np.flatnonzero(np.diff(Y.indptr))
         bags = Bags.of(Y[rows])
         return sparse_product(bags.matrices[0], self.labels.one_hot.take(bags.rows)), rows
 
-    def _feature_loss(self, text: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    def _feature_loss(
+        self, text: torch.Tensor, labels: torch.Tensor, own: np.ndarray | None = None
+    ) -> torch.Tensor:
+        """L_feature; of several processes, that of the documents of this one."""
         guide = self.config.guide
         if guide.feature_space == "pooled":
             text, labels = self.network.last_layer(text), self.network.last_layer(labels)
         if guide.stop_gradient == "label":
             labels = labels.detach()
-        loss = feature_guide(text.float(), labels.float(), guide.distance).mean()
+        each = feature_guide(text.float(), labels.float(), guide.distance)
         if self.distances:
             total, count = self.distances[-1]
-            self.distances[-1] = (total + float(loss.detach()), count + 1)
-        return loss
+            self.distances[-1] = (total + float(each.detach().mean()), count + 1)
+        return mean_loss(each if own is None else each[torch.from_numpy(own).to(each.device)])
 
     def _sample(
         self, batch: Batch, Y: csr_array, features: torch.Tensor
@@ -319,7 +335,8 @@ class GuidedTask(Task):
             positive = positive_clusters(Y, cluster_of, inputs.n_clusters)
             scores = self.network.retrieve(features).float()
             masks = (torch.from_numpy(mask).to(scores.device) for mask in (positive, ~positive))
-            retrieval = self.label_loss.compare(scores, *masks).mean()
+            part = self.world.rows(len(positive))
+            retrieval = mean_loss(self.label_loss.compare(scores, *masks)[part])
             retrieved = positive | best_columns(scores.detach().cpu().numpy(), clusters.training_beam)
         sampled = sample_from_clusters(
             Y,

@@ -23,7 +23,7 @@ from longtail.blocks.pooled_states import PooledStates
 from longtail.systems.xgrank.config import XgrankConfig
 from longtail.systems.xgrank.label_vectors import LabelVectors
 from longtail.training.frozen_texts import FrozenTexts
-from longtail.training.label_loss import LOSSES, log_odds
+from longtail.training.label_loss import LOSSES, log_odds, mean_loss
 from longtail.training.rows import RowTable
 from longtail.training.sampled_negatives import best_columns, positive_clusters, sample_from_clusters
 from longtail.training.task import Batch, Task
@@ -114,6 +114,9 @@ class Corpus:
 class XgrankTask(Task):
     """Both stages, trained end to end with Eq. 9."""
 
+    splits = True
+    label_tables = ("identity",)
+
     def __init__(
         self,
         network: Network,
@@ -178,15 +181,17 @@ class XgrankTask(Task):
     def loss(self, batch: Batch) -> torch.Tensor:
         """Eq. 9; candidates are the labels of the best clusters and of those with a positive label."""
         corpus, config, network = self.corpus, self.config, self.network
+        rows = self.world.rows(len(batch.rows))
         Y = corpus.Y[batch.rows]
         self.unlabelled += int((np.diff(Y.indptr) == 0).sum())
-        document = network.standardised(self.texts.vectors(batch.rows, self.device))
+        vectors = self.world.compute_rows(batch.rows, lambda some: self.texts.vectors(some, self.device))
+        document = network.standardised(vectors)
         dropped = network.dropout(document)
         retrieved, retrieving = None, None
         if network.retrieve is not None:
             positive = positive_clusters(Y, corpus.cluster_of, corpus.n_clusters)
             scores = network.retrieve(dropped).float()
-            retrieving = self._mean_loss(scores, positive, ~positive)
+            retrieving = self._mean_loss(scores[rows], positive[rows], ~positive[rows])
             retrieved = positive | best_columns(scores.detach().cpu().numpy(), config.clusters.training_beam)
         sampled = sample_from_clusters(
             Y,
@@ -199,22 +204,23 @@ class XgrankTask(Task):
         )
         scores = self._rank(network.ranked(document, dropped), batch, sampled.columns)
         scores = scores + torch.from_numpy(sampled.log_weight).to(scores.device)
-        ranking = self._mean_loss(scores, sampled.positive, sampled.negative)
+        ranking = self._mean_loss(scores[rows], sampled.positive[rows], sampled.negative[rows])
         if retrieving is None:
             return ranking
         share = self.rank_share(batch.epoch)
         return (1 - share) * retrieving + share * ranking
 
     def _rank(self, document: torch.Tensor, batch: Batch, labels: np.ndarray) -> torch.Tensor:
-        """The ranker's scores of some labels [n, m]."""
+        """The ranker's scores of some labels [n, m], each computed by the process that has the label."""
+        own = labels[self.world.columns(labels)]
         bags = self.corpus.bags
         if bags is not None:
             bags = thinned(bags[batch.rows], self.config.labels.bag_dropout, batch.seed)
-        vectors, text = self.labels.take(labels, bags)
+        vectors, text = self.labels.take(own, bags)
         if text is not None:
             width = text.shape[1]
             document = torch.cat([document[:, :width] + text, document[:, width:]], dim=1)
-        scores: torch.Tensor = (document @ vectors.T).float()
+        scores = self.world.gather_columns((document @ vectors.T).float(), labels)
         return scores if self.bias is None else scores + self.bias
 
     def _mean_loss(self, scores: torch.Tensor, positive: np.ndarray, negative: np.ndarray) -> torch.Tensor:
@@ -222,7 +228,7 @@ class XgrankTask(Task):
         negative = negative & positive.any(axis=1, keepdims=True)
         masks = (torch.from_numpy(mask).to(scores.device) for mask in (positive, negative))
         per_document: torch.Tensor = LOSSES[self.config.loss](scores, *masks)
-        return per_document.mean()
+        return mean_loss(per_document)
 
 
 def thinned(bags: csr_array, share: float, seed: int) -> csr_array:
