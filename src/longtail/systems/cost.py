@@ -14,7 +14,8 @@ eurlex-4.3k              45,000    4,271           5    500   200 s   600 s     
 xgrank was measured with three epochs of batches of 64 and without label texts. The estimate is for five epochs of
 batches of 128, which take 0.6 times as long (23 and 14 s on debian on another machine), for the label texts
 that its encoder reads besides the documents, and for the training of the encoder before (one epoch of dual).
-galaxc has the epochs of a member; alone it takes about twice as long, by the cost of an epoch (not measured as a whole).
+galaxc has the epochs of a member; alone it takes about twice as long, by the cost of an epoch (not measured as a
+whole).
 
 The cost of linear and eclare is proportional to the pairs of a document and a label, and grows with the length of
 the texts. The cost of systems with a transformer is proportional to the tokens that it reads. galaxc is measured
@@ -136,7 +137,7 @@ def _gnnxml(size: DataSize) -> float:
 
 
 def _xgrank(size: DataSize, epochs: int = 5, pretrain: int = 1) -> float:
-    # The encoder is trained on pairs of texts, then reads every text once; label vectors are trained in every epoch.
+    # The encoder is trained on pairs of texts, then reads every text once; label vectors learn in every epoch.
     epoch = size.documents * (0.3 + 0.16 * size.labels_per_document)
     return 20000 + _xgrank_encoder(size, pretrain) + epochs * epoch
 
