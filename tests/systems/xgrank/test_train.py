@@ -170,7 +170,9 @@ def test_a_training_that_was_stopped_is_not_gone_on_with_other_settings(
 
 def test_an_encoder_is_trained_on_label_texts_first(encoder: Path, tiny: Parts) -> None:
     frozen = {"names": [str(encoder)], "tokens": 24, "frozen": 2}
-    plain = train_model(context(encoder, tiny.train, encoder={**frozen, "pretrain": 0}), 0, str(encoder), None)
+    plain = train_model(
+        context(encoder, tiny.train, encoder={**frozen, "pretrain": 0}), 0, str(encoder), None
+    )
     shared = context(encoder, tiny.train, encoder={**frozen, "pretrain": 1})
     trained = train_model(shared, 0, str(encoder), None)
     before, after = plain.pooled.encoder.arrays(), trained.pooled.encoder.arrays()
