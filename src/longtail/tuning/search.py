@@ -43,7 +43,7 @@ class Found:
 
 
 def open_study(path: Path, task: Task, space: Dimensions, *, resume: bool) -> optuna.Study:
-    """Create the study in a file, or go on with it if it is of the same data, settings, space, metric and seed."""
+    """Create the study in a file, or resume it if it is of the same data, settings, space, metric and seed."""
     try:
         import optuna
         from sqlalchemy.exc import DatabaseError
