@@ -1,18 +1,19 @@
-# make demo: set up, make data, train, evaluate, show predictions. make test: set up, run every test.
+# make demo: set up, train on real data, evaluate, show predictions and why. make test: set up, run every test.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo test images slow fuzz docs lint format clean
+.PHONY: help setup demo test images slow fuzz docs docs-site lint format clean
 
 help:
-	@echo "make demo    set up, generate data, train, evaluate, show predictions"
+	@echo "make demo    set up, train on real data, evaluate, show predictions and why"
 	@echo "make test    set up, run the test suite"
 	@echo "make images  the pictures of the page in docs/images"
 	@echo "make slow    the tests that take minutes"
 	@echo "make fuzz    change data files and model folders at random for SECONDS=60, one after another"
-	@echo "make docs    update the tables of settings in docs/"
+	@echo "make docs    update the generated tables of settings, results and sizes"
+	@echo "make docs-site  the documentation as a site in .site, built offline"
 	@echo "make lint    ruff, mypy, import-linter, codespell"
 	@echo "make format  format the code"
 	@echo "make clean   remove what the targets above made"
@@ -31,11 +32,13 @@ $(READY): requirements.lock pyproject.toml
 	@touch $(READY)
 
 demo: $(READY)
-	$(BIN)/longtail data synthetic --labels 2000 -o .demo/data --force
-	$(BIN)/longtail train .demo/data -o .demo/model --budget 30s --force
+	$(BIN)/longtail data sample -o .demo/data --force
+	$(BIN)/longtail train .demo/data -o .demo/model --budget 60s --force
 	$(BIN)/longtail evaluate .demo/model .demo/data --html .demo/report.html --force
 	$(BIN)/python examples/show_predictions.py .demo/model .demo/data
+	$(BIN)/longtail explain .demo/model --text "a web framework in Python with templates and a database" -k 2
 	@echo "The report with plots: .demo/report.html"
+	@echo "The page, where you can try your own texts: $(BIN)/longtail serve .demo/model"
 
 test: $(READY)
 	@command -v chromium >/dev/null || echo "No Chromium: the tests of the page are skipped; apt-get install chromium"
@@ -55,17 +58,22 @@ fuzz: $(READY)
 
 docs: $(READY)
 	$(BIN)/python -m longtail.cli.docs_tables docs
+	$(BIN)/python -m benchmarks.readme_results
+	$(BIN)/python -m benchmarks.install_sizes --write docs/install.md
+
+docs-site: $(READY)
+	$(BIN)/python -m tools.docs_site -o .site
 
 lint: $(READY)
-	$(BIN)/ruff check src tests benchmarks examples
-	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks tools examples
+	$(BIN)/ruff format --check src tests benchmarks tools examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
 
 format: $(READY)
-	$(BIN)/ruff format src tests benchmarks examples
-	$(BIN)/ruff check --fix src tests benchmarks examples
+	$(BIN)/ruff format src tests benchmarks tools examples
+	$(BIN)/ruff check --fix src tests benchmarks tools examples
 
 clean:
-	rm -rf $(VENV) .demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .demo .site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

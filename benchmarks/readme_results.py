@@ -1,9 +1,14 @@
-"""The tables of results in the README, generated from benchmarks/results: python -m benchmarks.readme_results."""
+"""The tables of results, generated from benchmarks/results: python -m benchmarks.readme_results.
+
+``docs/results.md`` has all of them, the README five rows of the first data set. Whatever files are there count: a
+peer or an ensemble that has not been measured is left out, and a cost that was not measured is an empty cell.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +26,50 @@ CAPTIONS = {
     "eurlex-4.3k": "full text: 45,000 training documents, 4,271 labels",
 }
 PEERS = {
-    "debian": ("debian-title-peers.json",),
-    "wordnet": ("wordnet-title.json",),
-    "eurlex-4.3k": ("eurlex-4.3k-all-peers.json",),
+    "debian": ("debian-title-peers.json", "debian-title-others.json"),
+    "wordnet": ("wordnet-title.json", "wordnet-title-others.json"),
+    "eurlex-4.3k": ("eurlex-4.3k-all-peers.json", "eurlex-4.3k-others.json"),
 }
+"""Files with rows of other libraries; those that are missing are left out."""
+
 PEER_NAMES = {
     "pecos": "PECOS XR-Linear",
     "omikuji-parabel": "omikuji (Parabel)",
     "omikuji-bonsai": "omikuji (Bonsai)",
     "napkinxc": "napkinXC",
+    "fasttext": "fastText",
+    "annif": "Annif (ensemble)",
+    "minilm-names": "MiniLM, cosine to label names",
+    "minilm-knn": "MiniLM, nearest neighbours",
+    "minilm-both": "MiniLM, both added",
 }
+PREFERRED = (
+    ("pecos",),
+    ("omikuji-bonsai", "omikuji-parabel"),
+    ("annif",),
+    ("minilm-both", "minilm-knn"),
+    ("napkinxc",),
+    ("fasttext",),
+)
+"""Peers of the README in this order, one of each group, until there are five rows."""
+
+ROWS = 5
 COST = "debian-title-ensemble.json"
+_SHOWN = ("P@1", "PSP@5")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A system with its metrics in the order of METRICS, and what it costs where that was measured."""
+
+    name: str
+    values: list[float]
+    train_minutes: float | None = None
+    batch_ms: float | None = None
+
+    def metric(self, name: str) -> float:
+        """One of the metrics."""
+        return self.values[METRICS.index(name)]
 
 
 def read(name: str) -> Any:
@@ -39,31 +77,55 @@ def read(name: str) -> Any:
     return json.loads((RESULTS / name).read_text(encoding="utf-8"))
 
 
-def peers(data: str) -> list[tuple[str, list[float]]]:
-    """Other libraries."""
-    return [
-        (PEER_NAMES[row["name"]], [row["metrics"][metric] for metric in METRICS])
-        for file in PEERS[data]
-        for row in read(file)["contestants"]
-        if row["name"] in PEER_NAMES
-    ]
+def peers(data: str) -> dict[str, Row]:
+    """Other libraries by the name of the contestant; the first file that has one counts."""
+    found: dict[str, Row] = {}
+    for file in PEERS[data]:
+        if not (RESULTS / file).is_file():
+            continue
+        for row in read(file)["contestants"]:
+            if row["name"] in PEER_NAMES and row["name"] not in found:
+                found[row["name"]] = Row(
+                    PEER_NAMES[row["name"]],
+                    [row["metrics"][metric] for metric in METRICS],
+                    _minutes(row.get("train_cpu_seconds")),
+                    row.get("batch_cpu_ms"),
+                )
+    return found
 
 
-def ours(data: str) -> list[tuple[str, list[float]]]:
+def ours(data: str) -> list[Row]:
     """Systems alone and ensembles, each the mean over its seeds; systems first. The last file of a row counts."""
-    found: dict[tuple[str, ...], list[list[float]]] = {}
+    found: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
     for path in sorted(RESULTS.glob(f"ensemble-{data}-*.json")):
-        here: dict[tuple[str, ...], list[list[float]]] = {}
+        here: dict[tuple[str, ...], list[Mapping[str, Any]]] = {}
         for row in read(path.name)["rows"]:
             if "balance" not in row:
-                here.setdefault(tuple(row["members"]), []).append([row["metrics"][m] for m in METRICS])
+                here.setdefault(tuple(row["members"]), []).append(row)
         found |= here
     rows = []
     for members in sorted(found, key=lambda names: (len(names), names)):
-        seeds = len(found[members])
+        seeds = found[members]
         name = f"`{members[0]}`" if len(members) == 1 else f"ensemble of {', '.join(members)}"
-        rows.append((name + (f" ({seeds} seeds)" if seeds > 1 else ""), _mean(found[members])))
+        rows.append(
+            Row(
+                name + (f" ({len(seeds)} seeds)" if len(seeds) > 1 else ""),
+                _mean([[row["metrics"][metric] for metric in METRICS] for row in seeds]),
+                _minutes(_member_seconds(members, seeds)),
+                next((row["batch_cpu_ms"] for row in seeds if "batch_cpu_ms" in row), None),
+            )
+        )
     return rows
+
+
+def _member_seconds(members: Sequence[str], seeds: Sequence[Mapping[str, Any]]) -> float | None:
+    """The mean processor seconds of the seeds whose members were all measured."""
+    whole = [row["cpu_seconds"] for row in seeds if set(members) <= set(row.get("cpu_seconds", {}))]
+    return float(np.mean([sum(seconds.values()) for seconds in whole])) if whole else None
+
+
+def _minutes(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds / 60
 
 
 def _mean(rows: Sequence[Sequence[float]]) -> list[float]:
@@ -72,21 +134,26 @@ def _mean(rows: Sequence[Sequence[float]]) -> list[float]:
 
 def table(data: str) -> str:
     """One data set; the best of each column is bold."""
-    rows = peers(data) + ours(data)
-    best = np.max([values for _, values in rows], axis=0)
+    rows = [*peers(data).values(), *ours(data)]
+    best = np.max([row.values for row in rows], axis=0)
     lines = [
         f"**{data}** {CAPTIONS[data]}",
         "",
         "| system | " + " | ".join(METRICS) + " |",
         "|---|" + "---:|" * len(METRICS),
     ]
-    for name, values in rows:
+    for row in rows:
         cells = [
             f"**{v:.2f}**" if f"{v:.2f}" == f"{b:.2f}" else f"{v:.2f}"
-            for v, b in zip(values, best, strict=True)
+            for v, b in zip(row.values, best, strict=True)
         ]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+        lines.append(f"| {row.name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def measured(data: str) -> bool:
+    """Whether there are rows of a data set."""
+    return bool(peers(data)) or bool(ours(data))
 
 
 def cost() -> str:
@@ -112,15 +179,55 @@ def cost() -> str:
 
 
 def section() -> str:
-    """Everything between the two marks."""
-    return "\n\n".join([START, *(table(data) for data in CAPTIONS), cost(), END])
+    """All tables, between the two marks, for docs/results.md."""
+    costs = [cost()] if (RESULTS / COST).is_file() else []
+    return "\n\n".join([START, *(table(data) for data in CAPTIONS if measured(data)), *costs, END])
 
 
-def main(readme: Path = ROOT / "README.md") -> None:
-    """Rewrite the section of the README."""
-    text = readme.read_text(encoding="utf-8")
+def best_rows(data: str) -> list[Row]:
+    """The best of ours by P@1 and the preferred peers; further ensembles of ours where peers are missing."""
+    there, own = peers(data), sorted(ours(data), key=lambda row: -row.metric("P@1"))
+    chosen = [
+        next(there[name] for name in group if name in there) for group in PREFERRED if set(group) & set(there)
+    ]
+    rows = own[:1] + chosen[: ROWS - 1]
+    return rows[:1] + own[1 : 1 + ROWS - len(rows)] + rows[1:]
+
+
+def short_section() -> str:
+    """The table of the README, between the two marks."""
+    data = next(data for data in CAPTIONS if measured(data))
+    lines = [
+        START,
+        f"`{data}` {CAPTIONS[data]}:",
+        "",
+        f"| | {' | '.join(_SHOWN)} | training, processor minutes | prediction, processor ms per document |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    rows = best_rows(data)
+    best = {name: max(f"{row.metric(name):6.2f}" for row in rows) for name in _SHOWN}
+    for row in rows:
+        metrics = [f"{row.metric(name):6.2f}" for name in _SHOWN]
+        cells = [
+            f"**{m.strip()}**" if m == best[n] else m.strip() for n, m in zip(_SHOWN, metrics, strict=True)
+        ]
+        costs = [f"{row.train_minutes:.1f}" if row.train_minutes is not None else ""]
+        costs.append(f"{row.batch_ms:.2f}" if row.batch_ms is not None else "")
+        name = row.name if row.name in PEER_NAMES.values() else f"longtail, {row.name}"
+        lines.append(f"| {name} | {' | '.join([*cells, *costs])} |")
+    return "\n".join([*lines, END])
+
+
+def rewritten(text: str, content: str) -> str:
+    """A page with the content between the two marks."""
     before, rest = text.split(START, 1)
-    readme.write_text(before + section() + rest.split(END, 1)[1], encoding="utf-8")
+    return before + content + rest.split(END, 1)[1]
+
+
+def main(readme: Path = ROOT / "README.md", results: Path = ROOT / "docs" / "results.md") -> None:
+    """Rewrite the sections of the README and of the page of results."""
+    for page, content in {readme: short_section(), results: section()}.items():
+        page.write_text(rewritten(page.read_text(encoding="utf-8"), content), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,9 @@
 
 import os
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -24,3 +27,15 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def tiny() -> Parts:
     """About 300 short documents with 40 labels, as training, validation and test part."""
     return parts_of(planted())
+
+
+@pytest.fixture(scope="session")
+def plugin_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package of examples/plugin, installed by pip from its sources."""
+    folder = tmp_path_factory.mktemp("site")
+    source = Path(__file__).parents[1] / "examples" / "plugin"
+    options = ["--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check", "--quiet"]
+    command = [sys.executable, "-m", "pip", "install", *options, "--target", str(folder), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return folder

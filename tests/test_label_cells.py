@@ -4,7 +4,16 @@ import math
 
 import pytest
 
-from longtail.label_cells import LISTS, NONE, WHITE_SPACE, SeparatorScan, label_of, splitter
+from longtail.label_cells import (
+    LISTS,
+    NONE,
+    WHITE_SPACE,
+    SeparatorScan,
+    check_not_indicators,
+    label_of,
+    ordered_labels,
+    splitter,
+)
 
 
 @pytest.mark.parametrize(
@@ -95,3 +104,28 @@ def test_another_separator_than_that_of_the_training_data_is_doubt():
         ValueError, match=r"separated by '\|', but by ';' in the training data .* --label-separator"
     ):
         SeparatorScan().add_all(["a|b"]).separator(";")
+
+
+@pytest.mark.parametrize("row", [[0, 1, 0], [1, 1], [0.0, 0.0], [True, False, False], [0, 1.0, 0]])
+def test_a_row_of_a_matrix_is_no_list_of_labels(row: list[float]) -> None:
+    with pytest.raises(ValueError, match="are a row of a 0/1 matrix"):
+        check_not_indicators(row)
+    with pytest.raises(ValueError, match="are a row of a 0/1 matrix"):
+        splitter(LISTS)(str(row).replace("True", "1").replace("False", "0"))
+
+
+@pytest.mark.parametrize(
+    "row", [[], [0], [0, 1], [1, 0], ["0", "0", "1"], [0, 0, 2], [None, 0, 0], [[0], [0]]]
+)
+def test_what_may_be_label_ids(row: list[object]) -> None:
+    check_not_indicators(row)
+
+
+def test_labels_in_their_order() -> None:
+    assert ordered_labels({"b", "a", "c"}) == ["a", "b", "c"]
+    assert ordered_labels(frozenset({2, 10, 1})) == [1, 10, 2]
+    assert ordered_labels(("b", "a")) == ["b", "a"]
+    assert ordered_labels({"b": 1.0, "a": 0.5}) == ["b", "a"]
+    for wrong in (b"ab", bytearray(b"ab")):
+        with pytest.raises(ValueError, match="and not a list of label ids"):
+            ordered_labels(wrong)

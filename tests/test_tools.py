@@ -13,7 +13,7 @@ import longtail
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "longtail"
-CODE = ("src", "tests", "benchmarks")
+CODE = ("src", "tests", "benchmarks", "tools")
 LONGEST = 400
 UNSAFE = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 HEAVY = {

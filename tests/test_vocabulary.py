@@ -57,7 +57,7 @@ FILES = sorted(
     [
         *(ROOT / "src").rglob("*.py"),
         *(ROOT / "docs").glob("*.md"),
-        *(ROOT / "examples").glob("*"),
+        *(path for path in (ROOT / "examples").rglob("*.*") if path.suffix in (".py", ".toml")),
         ROOT / "README.md",
         ROOT / "benchmarks" / "README.md",
     ]

@@ -21,7 +21,7 @@ import numpy as np
 MEMORY = 8 * 2**30
 MOST_MB = 1024
 GB = 10**9
-SECONDS = 300
+SECONDS = 1200
 
 
 def hostile_files(scale: float = 1.0) -> dict[str, Callable[[Path], Path]]:

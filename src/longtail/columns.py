@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Number
 from typing import Any
 
 from longtail.errors import UsageError
-from longtail.label_cells import MISSING, SeparatorScan, splitter, whole_number
+from longtail.label_cells import (
+    MISSING,
+    SeparatorScan,
+    check_not_indicators,
+    ordered_labels,
+    splitter,
+    whole_number,
+)
 
 
 def tag_lists(tags: Any, separator: str | None = None, trained: str | None = None) -> list[list[str]]:
@@ -32,12 +39,18 @@ def tag_lists(tags: Any, separator: str | None = None, trained: str | None = Non
         split = splitter(separator or SeparatorScan().add_all(rows).separator(trained))
     except ValueError as error:
         raise UsageError(f"{error}; or pass a list of label ids per document") from None
-    return [
-        split(row)
-        if isinstance(row, str)
-        else [_label_id(tag, number) for tag in row if not isinstance(tag, str) or tag not in MISSING]
-        for number, row in enumerate(rows)
-    ]
+    return [_label_ids(row, number, split) for number, row in enumerate(rows)]
+
+
+def _label_ids(row: Iterable[Any], number: int, split: Callable[[str], list[str]]) -> list[str]:
+    try:
+        if isinstance(row, str):
+            return split(row)
+        tags = ordered_labels(row)
+        check_not_indicators(tags)
+    except ValueError as error:
+        raise UsageError(f"document {number}: {error}") from None
+    return [_label_id(tag, number) for tag in tags if not isinstance(tag, str) or tag not in MISSING]
 
 
 def _label_id(tag: Any, number: int) -> str:

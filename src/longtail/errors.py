@@ -111,6 +111,12 @@ class MissingPackageError(LongtailError):
         self.package = package
 
 
+class PluginError(LongtailError):
+    """A system of another package cannot be used; says which package, and why."""
+
+    http_status = 501
+
+
 class ServiceError(LongtailError):
     """The web service refused a request or does not answer; ``status`` is its HTTP status, None without answer."""
 

@@ -6,6 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Callable, Iterable
+from numbers import Number
 from typing import Any
 
 NONE = "none"
@@ -123,6 +124,26 @@ def label_of(value: Any) -> str | None:
     return whole_number(value) or str(value)
 
 
+def ordered_labels(row: Iterable[Any]) -> list[Any]:
+    """The labels of a document as a list; those of a set are sorted, as its own order changes from run to run."""
+    if isinstance(row, (bytes, bytearray)):
+        raise ValueError(f"the labels are {row!r:.60}, a {type(row).__name__} and not a list of label ids")
+    return sorted(row, key=str) if isinstance(row, (set, frozenset)) else list(row)
+
+
+def check_not_indicators(values: Iterable[Any]) -> None:
+    """Refuse a row of a 0/1 matrix where label ids are expected: 0 and 1 would become the only two labels."""
+    listed = list(values)
+    if not all(isinstance(value, Number) for value in listed):
+        return
+    if len(set(listed)) < len(listed) and set(listed) <= {0, 1}:
+        shown = ", ".join(str(whole_number(value) or value) for value in listed[:8])
+        raise ValueError(
+            f"the labels [{shown}{', ...' if len(listed) > 8 else ''}] are a row of a 0/1 matrix and no label "
+            "ids: write the ids of the labels that are 1 (in Python, a scipy.sparse.csr_array is taken as well)"
+        )
+
+
 def whole_number(value: Any) -> str | None:
     """The digits of a float that is a whole number, as pandas has them in a column with gaps; else None."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
@@ -155,6 +176,7 @@ def _split_list(cell: str) -> list[str]:
                 found = None
     if not isinstance(found, list) or any(isinstance(label, (list, dict, tuple, set)) for label in found):
         raise ValueError(f"expected a JSON list of labels, found {cell[:40]!r}")
+    check_not_indicators(found)
     return [label for value in found if (label := label_of(value)) is not None]
 
 

@@ -36,7 +36,19 @@ def test_debian_from_a_folder(call: Call, tmp_path: Path) -> None:
     assert "p1" in read_folder(tmp_path / "out")["train"].labels.index
 
 
-@pytest.mark.parametrize(("name", "option"), [("debian", "--labels"), ("synthetic", "--folder")])
+def test_the_sample_that_comes_with_the_package(call: Call, tmp_path: Path) -> None:
+    answer = call("data", "sample", "-o", tmp_path / "a")
+    assert answer.code == 0, answer.err
+    assert "9,000 documents in train, 1,000 documents in valid, 2,000 documents in test" in answer.err
+    found = read_folder(tmp_path / "a")
+    assert found["test"].filtered is not None
+    assert "python3" in found["train"].labels.index
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [("debian", "--labels"), ("synthetic", "--folder"), ("sample", "--documents"), ("sample", "--seed")],
+)
 def test_options_of_another_data_set(call: Call, tmp_path: Path, name: str, option: str) -> None:
     answer = call("data", name, "-o", tmp_path / "x", option, 5)
     assert answer.code == 2

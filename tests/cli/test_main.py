@@ -62,7 +62,7 @@ def test_python_dash_m_gives_the_exit_code() -> None:
     [
         (["--help"], 0, ""),
         (["train", "--help"], 0, ""),
-        (["frobnicate"], 2, "there is no command 'frobnicate': there are train, predict"),
+        (["frobnicate"], 2, "there is no command 'frobnicate': there are train, tune, estimate, predict"),
         (["train"], 2, "missing option '-o' / '--output' (see longtail train --help)"),
         (
             ["train", "-o", "m"],
@@ -185,3 +185,29 @@ def test_shell_completion_knows_the_commands() -> None:
         [sys.executable, "-m", "longtail"], capture_output=True, text=True, env=environment, check=False
     )
     assert done.stdout == "plain,train\n"
+
+
+def test_shell_completion_knows_the_options() -> None:
+    environment = {
+        "_LONGTAIL_COMPLETE": "bash_complete",
+        "COMP_WORDS": "longtail train --bud",
+        "COMP_CWORD": "2",
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "longtail"], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.stdout == "plain,--budget\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_completion_of_each_shell(shell: str) -> None:
+    environment = {"_LONGTAIL_COMPLETE": f"{shell}_source", "PATH": os.environ["PATH"]}
+    done = subprocess.run(
+        [sys.executable, "-m", "longtail"], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"_LONGTAIL_COMPLETE={shell}_complete" in done.stdout
+    if shell == "bash":
+        command = [shell, "--norc", "-c", f"{done.stdout}\ncomplete -p longtail"]
+        known = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert "_longtail_completion" in known.stdout, known.stderr

@@ -110,6 +110,23 @@ def test_a_file_that_unpacks_to_much_is_refused(
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+def test_a_file_is_bounded_by_what_was_read_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Any
+) -> None:
+    monkeypatch.setattr(limits, "SMALL", 1000)
+    path = tmp_path / "a.txt.gz"
+    noise = np.random.default_rng(0).integers(97, 123, 500_000, np.uint8).tobytes() + b"\n"
+    bomb = pack(b"word word\n" * 1_000_000)
+    path.write_bytes(bomb + pack(noise))
+    assert len(bomb) * limits.current().ratio < 10_000_000 < path.stat().st_size * limits.current().ratio
+    lines = byte_lines(path)
+    with pytest.raises(DataError, match="too many bytes per compressed byte"):
+        list(lines)
+    path.write_bytes(pack(noise) + bomb)
+    assert len(list(byte_lines(path))) == 1_000_001
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
 def test_a_pipe_that_unpacks_to_much_is_refused(monkeypatch: pytest.MonkeyPatch, pack: Any) -> None:
     monkeypatch.setattr(limits, "SMALL", 1000)
 

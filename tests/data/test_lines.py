@@ -111,3 +111,15 @@ def test_first_lines_skip_blank_ones_and_binary_files(tmp_path: Path) -> None:
 
 def test_bare_name() -> None:
     assert [bare_name(f"d/a.jsonl{end}") for end in ("", ".gz", ".xz")] == ["a.jsonl"] * 3
+
+
+@pytest.mark.parametrize("content", [b"a\rb\rc", b"a,b\rc,d\r"])
+def test_carriage_returns_alone_are_no_line_ends(tmp_path, content):
+    path = tmp_path / "a.txt"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="lines end with carriage returns alone"):
+        list(byte_lines(path))
+    path.write_bytes(content + b"\n")
+    assert len(list(byte_lines(path))) == 1, "one within a line is a part of it"
+    path.write_bytes(b"a\r")
+    assert list(byte_lines(path)) == [(1, b"a")]

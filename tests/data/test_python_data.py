@@ -40,7 +40,20 @@ def test_polars():
 
 def test_hugging_face_datasets():
     datasets = pytest.importorskip("datasets")
-    check(dataset_of(datasets.Dataset.from_dict(COLUMNS), text="heading", labels="subject"))
+    data = datasets.Dataset.from_dict(COLUMNS)
+    check(dataset_of(data, text="heading", labels="subject"))
+    check(dataset_of(data.to_iterable_dataset(), text="heading", labels="subject"))
+    with pytest.raises(UsageError, match="a dict of the parts test"):
+        dataset_of(datasets.DatasetDict(test=data), text="heading", labels="subject")
+
+
+def test_classes_of_hugging_face_datasets():
+    datasets = pytest.importorskip("datasets")
+    names = datasets.ClassLabel(names=["red", "fox", "sea"])
+    features = datasets.Features({"text": datasets.Value("string"), "labels": datasets.List(names)})
+    data = datasets.Dataset.from_dict({"text": TEXTS, "labels": [[0, 1], [2], [0]]}, features=features)
+    for kind in (data, data.with_format("numpy"), data.to_iterable_dataset()):
+        check(dataset_of(kind))
 
 
 class Classes:
@@ -70,6 +83,84 @@ def test_class_numbers_become_names():
     one = dataset_of(Hub([2, 0, -1], Classes()), labels="label")
     assert one.labels.ids == ["sea", "red"]
     assert one.Y.toarray().tolist() == [[1, 0], [0, 1], [0, 0]], "-1 is no class, and not the last one"
+
+
+def test_named_columns_leave_no_doubt():
+    frame = pd.DataFrame({"title": TEXTS, "titel": TEXTS, "codes": TAGS, "tags": TAGS, "subject": TAGS})
+    check(dataset_of(frame, text="title", labels="codes"))
+    assert remembered_columns(frame, "title", "codes", None) == {
+        "title": None,
+        "texts": ["title"],
+        "labels": "codes",
+        "separator": None,
+    }
+    with pytest.raises(UsageError, match="'title' and 'titel' may each be the title"):
+        dataset_of(frame, labels="codes")
+    with pytest.raises(UsageError, match="'title' and 'titel' may each be the title"):
+        remembered_columns(frame, None, "codes", None)
+
+
+def test_the_columns_of_training_are_used_where_none_are_named():
+    trained = {"title": None, "texts": ["abstract"], "labels": "codes", "separator": None}
+    frame = pd.DataFrame({"title": ["x", "y", "z"], "abstract": TEXTS, "codes": TAGS, "tags": [["z"]] * 3})
+    check(dataset_of(frame, trained=trained))
+    check(dataset_of(frame.rename(columns={"abstract": "body"}), text="body", trained=trained))
+    with pytest.raises(
+        UsageError, match="'abstract': the model was trained on abstract, the data have title"
+    ):
+        dataset_of(frame.drop(columns="abstract"), trained=trained)
+    with pytest.raises(
+        UsageError, match="'codes': the model was trained with the labels there, the data have"
+    ):
+        dataset_of(frame.drop(columns="codes"), trained=trained)
+
+
+def test_parts_are_no_columns():
+    part = pd.DataFrame(COLUMNS)
+    for parts in (
+        {"train": part, "test": part},
+        {"test": dataset_of(part, text="heading", labels="subject")},
+    ):
+        with pytest.raises(UsageError, match=r"a dict of the parts .*test is given.*as in data\['test'\]"):
+            dataset_of(parts, text="heading", labels="subject")
+
+
+def test_two_columns_of_one_name():
+    frame = pd.DataFrame([["a", "b", "x"]], columns=["text", "text", "labels"])
+    with pytest.raises(UsageError, match="there are two columns 'text'; rename one"):
+        dataset_of(frame)
+
+
+def test_rows_of_a_matrix_are_no_labels():
+    rows = [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
+    for tags in (
+        rows,
+        [[float(value) for value in row] for row in rows],
+        [[bool(v) for v in row] for row in rows],
+    ):
+        with pytest.raises(UsageError, match=r"document 0: .* are a row of a 0/1 matrix"):
+            dataset_of(TEXTS, tags)
+        with pytest.raises(UsageError, match="are a row of a 0/1 matrix"):
+            dataset_of({"text": TEXTS, "labels": tags})
+    assert dataset_of(TEXTS, [[0, 1], [1], [2, 1, 0]]).labels.ids == ["0", "1", "2"]
+
+
+def test_labels_of_a_set_are_in_one_order():
+    assert dataset_of(TEXTS, [{"c", "a", "b"}, {"d"}, set()]).labels.ids == ["a", "b", "c", "d"]
+    assert dataset_of({"text": TEXTS, "labels": [{"c", "a"}, {"b"}, set()]}).labels.ids == ["a", "c", "b"]
+
+
+@pytest.mark.parametrize("tags", [b"ab", bytearray(b"ab")])
+def test_bytes_are_no_labels(tags):
+    with pytest.raises(UsageError, match=r"document 0: the labels are .* and not a list of label ids"):
+        dataset_of(TEXTS, [tags, ["b"], ["c"]])
+    with pytest.raises(UsageError, match=r"the labels are .* and not a list of label ids"):
+        dataset_of({"text": TEXTS, "labels": [tags, ["b"], ["c"]]})
+
+
+def test_a_string_that_is_no_list_beside_lists():
+    with pytest.raises(UsageError, match="document 1: expected a JSON list of labels"):
+        dataset_of(TEXTS, ['["a"]', "[b", '["c"]'])
 
 
 def test_columns_are_guessed_where_their_names_say_it():

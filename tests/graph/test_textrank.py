@@ -74,3 +74,18 @@ def test_a_document_alone_has_the_same_keywords(many: list[tuple[np.ndarray, np.
     for i, (own, of) in enumerate(many):
         _, alone = strongest_words(np.array([0, len(own)]), own, of, 9, keep=3)
         assert best[starts[i] : starts[i + 1]].tolist() == alone.tolist()
+
+
+@given(texts())
+def test_a_window_of_any_size(text: tuple[np.ndarray, np.ndarray]) -> None:
+    words, sentences = text
+    one, ranks = textrank(words, sentences, window=len(words) + 1)
+    two, same = textrank(words, sentences, window=2**63 - 1)
+    assert one.tolist() == two.tolist()
+    assert ranks.tolist() == same.tolist()
+    ends = np.array([0, len(words)])
+    narrow, wide = (
+        strongest_words(ends, words, sentences, 9, keep=2, window=window)
+        for window in (len(words) + 1, 2**63 - 1)
+    )
+    assert [part.tolist() for part in narrow] == [part.tolist() for part in wide]

@@ -102,7 +102,7 @@ def test_members_of_more_than_three_hours_are_left_out(monkeypatch):
     monkeypatch.setattr(auto, "LONGEST", 60.0)
     choice = chosen(dataset(**DEBIAN))
     assert members(choice) == ["linear", "lexical"]
-    assert "xgrank (about 7 minutes)" in choice.reason
+    assert "xgrank (about 16 minutes)" in choice.reason
     monkeypatch.setattr(auto, "LONGEST", 1.0)
     assert chosen(dataset(**DEBIAN)).system == "linear"
 

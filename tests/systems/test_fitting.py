@@ -95,3 +95,30 @@ def test_a_separator_of_labels_in_strings() -> None:
 def test_no_documents() -> None:
     with pytest.raises(UsageError, match="there is no document to train on"):
         longtail.fit([], [])
+
+
+def test_prediction_and_metrics_read_the_columns_of_training() -> None:
+    columns = {
+        "title": ["dogs", "cats", "fish"] * 4,
+        "abstract": ["a cat", "a fish", "a dog"] * 4,
+        "codes": [["cats"], ["fish"], ["dogs"]] * 4,
+        "tags": [["x"]] * 12,
+    }
+    model = longtail.fit(columns, text="abstract", labels="codes", system="linear")
+    assert (
+        model.predict(columns, 1).labels == model.predict(columns["abstract"], 1).labels == columns["codes"]
+    )
+    assert model.evaluate(columns).metrics["P@1"]["value"] == 100
+    assert model.score(columns) == 1
+    for use in (model.predict, model.evaluate, model.score):
+        with pytest.raises(UsageError, match="no column 'abstract': the model was trained on abstract"):
+            use({"title": ["dogs"], "codes": [["dogs"]]})
+        with pytest.raises(UsageError, match="a dict of the parts train, test"):
+            use({"train": columns, "test": columns})
+
+
+def test_columns_named_by_numbers() -> None:
+    rows = {0: ["a cat", "a fish"] * 4, 1: [["cats"], ["fish"]] * 4}
+    model = longtail.fit(rows, text=0, labels=1, system="linear")
+    assert model.predict(rows, 1).labels == rows[1]
+    assert model.score(rows, text=0, labels=1) == 1

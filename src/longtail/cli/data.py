@@ -1,4 +1,4 @@
-"""``longtail data``: data sets that are made on this machine, to try things with."""
+"""``longtail data``: data sets to try things with, shipped or made on this machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from longtail.cli import options, output
 from longtail.cli.session import current, verbosity
 from longtail.errors import UsageError
 
-NAMES = ("synthetic", "debian", "wordnet")
+NAMES = ("sample", "synthetic", "debian", "wordnet")
+
+FOREIGN = {
+    "sample": ("n_labels", "n_documents", "folder", "seed"),
+    "synthetic": ("folder",),
+    "debian": ("n_labels", "n_documents"),
+    "wordnet": ("n_labels", "n_documents"),
+}
+"""Options that a data set does not have."""
 
 
 @click.command()
@@ -31,15 +39,17 @@ def command(
     seed: int | None,
     force: bool,
 ) -> None:
-    """Make a data set: synthetic (planted words), debian (package descriptions) or wordnet (glosses)."""
+    """Write a data set: sample (12,000 Debian packages, comes with longtail) or synthetic (planted words).
+
+    From what is installed on this machine: debian (all package descriptions) or wordnet (glosses).
+    """
     from longtail import data
     from longtail.data import catalogue
 
     session = current()
     given = {"n_labels": labels, "n_documents": documents, "folder": folder, "seed": seed}
     wanted = {key: value for key, value in given.items() if value is not None}
-    foreign = {"folder"} if name == "synthetic" else {"n_labels", "n_documents"}
-    for key in foreign & set(wanted):
+    for key in [key for key in FOREIGN[name] if key in wanted]:
         raise UsageError(f"--{key.removeprefix('n_')} is not for the data set {name}")
     output.check_folder_is_free(target, force=force)
     run = session.run()

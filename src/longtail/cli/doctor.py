@@ -43,6 +43,7 @@ OPTIONAL = {
     "fastapi": ("longtail serve", "longtail[serve]"),
     "uvicorn": ("longtail serve", "longtail[serve]"),
     "prometheus-client": ("metrics of longtail serve", "longtail[serve]"),
+    "optuna": ("longtail tune", "longtail[tune]"),
     "scikit-learn": ("longtail.sklearn.LongtailClassifier", "scikit-learn"),
 }
 """Package -> what it is for, and what to install."""
@@ -64,7 +65,7 @@ def examine() -> dict[str, Any]:
     required = {name: _importable(name, module) for name, module in REQUIRED.items()}
     problems = [f"{name}: {found['error']}" for name, found in required.items() if found["error"]]
     cache = kernel_cache()
-    advice = []
+    others, advice = plugins()
     if cache["writable"] is None:
         advice.append(
             "no folder for compiled kernels is writable, so every start compiles them again: "
@@ -82,6 +83,7 @@ def examine() -> dict[str, Any]:
             name: {"version": _version(name), "purpose": purpose, "install": f"pip install '{install}'"}
             for name, (purpose, install) in OPTIONAL.items()
         },
+        "plugins": others,
         "threads": threads(),
         "memory": memory(),
         "disk": {"path": os.getcwd(), "free": shutil.disk_usage(".").free},
@@ -89,6 +91,25 @@ def examine() -> dict[str, Any]:
         "problems": problems,
         "advice": advice,
     }
+
+
+def plugins() -> tuple[list[dict[str, str | None]], list[str]]:
+    """Systems of other packages, each imported and checked, and what is wrong with them in a sentence each."""
+    from longtail import systems
+    from longtail.errors import PluginError
+    from longtail.systems.plugins import load
+
+    listed: list[dict[str, str | None]] = []
+    for plugin in systems.installed_plugins().values():
+        problem = None
+        try:
+            load(plugin)
+        except PluginError as error:
+            problem = str(error)
+        listed.append(
+            {"name": plugin.name, "package": f"{plugin.package} {plugin.version}", "problem": problem}
+        )
+    return listed, [row["problem"] for row in listed if row["problem"] is not None]
 
 
 def threads() -> dict[str, Any]:
@@ -158,6 +179,13 @@ def _print(report: dict[str, Any]) -> None:
     ]
     click.echo("Packages")
     output.print_table(rows, indent="  ")
+    if report["plugins"]:
+        click.echo("Systems of other packages")
+        rows = [
+            [row["name"], row["package"], "works" if row["problem"] is None else "cannot be used (see below)"]
+            for row in report["plugins"]
+        ]
+        output.print_table(rows, indent="  ")
     cores, store = report["threads"], report["memory"]
     click.echo("Machine")
     machine = [

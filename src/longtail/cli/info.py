@@ -21,12 +21,12 @@ AUTO = "The default of longtail train: an ensemble of all systems that suit the 
 @verbosity
 def command(subject: str | None, every: bool, as_json: bool) -> None:
     """List the systems, show the settings of a SYSTEM, or describe a MODEL folder."""
-    from longtail.systems import REGISTRY
+    from longtail.systems import known, names
 
     if subject is None:
-        found: dict[str, Any] = {name: system_facts(name) for name in REGISTRY}
+        found: dict[str, Any] = {name: _facts_or_problem(name) for name in names()}
         output.print_json(found) if as_json else _print_systems(found)
-    elif subject in REGISTRY and not (Path(subject) / "config.json").is_file():
+    elif known(subject) and not (Path(subject) / "config.json").is_file():
         found = system_facts(subject)
         output.print_json(found) if as_json else _print_system(subject, found, every)
     elif subject == "auto":
@@ -46,16 +46,27 @@ def model_facts(path: str) -> dict[str, Any]:
     return {"path": str(Path(path)), **description, "bytes": sum(files.values()), "files": files}
 
 
+def _facts_or_problem(name: str) -> dict[str, Any]:
+    """The facts of a system; of another package's system that cannot be used, the reason."""
+    from longtail.errors import PluginError
+
+    try:
+        return system_facts(name)
+    except PluginError as error:
+        return {"description": f"cannot be used: {error}", "problem": str(error)}
+
+
 def system_facts(name: str) -> dict[str, Any]:
     """The one-line description, capabilities and settings of a system, and which settings are worth changing."""
     import dataclasses
     import inspect
 
     from longtail.cli.settings_table import highlights_of, settings_of
-    from longtail.systems import get
+    from longtail.systems import REGISTRY, get, installed_plugins
 
-    system = get(name)
+    system, plugin = get(name), None if name in REGISTRY else installed_plugins()[name]
     return {
+        **({} if plugin is None else {"package": plugin.package, "version": plugin.version}),
         "description": (inspect.getdoc(system) or "").split("\n\n")[0].replace("\n", " "),
         # Of an instance: what an ensemble can do depends on its members.
         "capabilities": dataclasses.asdict(system().capabilities),
@@ -72,6 +83,8 @@ def _print_systems(facts: dict[str, Any]) -> None:
 
 def _print_system(name: str, facts: dict[str, Any], every: bool) -> None:
     click.echo(f"{name}: {facts['description']}")
+    if "package" in facts:
+        click.echo(f"Package: {facts['package']} {facts['version']}")
     able = [key.replace("_", " ") for key, value in facts["capabilities"].items() if value]
     click.echo(f"Capabilities: {', '.join(able) or 'text only'}")
     by_name = {setting["name"]: setting for setting in facts["settings"]}

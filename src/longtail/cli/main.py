@@ -25,6 +25,7 @@ READER_GONE = 141
 
 COMMANDS = {
     "train": "Train a model on tagged documents, or on label texts alone.",
+    "tune": "Search settings on validation documents.",
     "estimate": "Estimate memory, disk and time of a training.",
     "predict": "Tag documents with a model.",
     "explain": "Show why a model gives a text its labels.",
@@ -34,7 +35,7 @@ COMMANDS = {
     "check": "Report sizes, label frequencies and problems of a data set.",
     "convert": "Write a data set in another format.",
     "split": "Divide a data set into train, valid and test.",
-    "data": "Make a ready data set: synthetic, debian, wordnet.",
+    "data": "Write a ready data set: sample, synthetic, debian, wordnet.",
     "export": "Write a model again with its encoder in ONNX Runtime.",
     "feedback": "List feedback of a service, or write it as training documents.",
     "info": "List the systems, show the settings of one, or describe a model.",
@@ -51,7 +52,7 @@ OPTIONS = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 def longtail() -> None:
     """Tag texts with the few right labels out of a very large set, the rare ones included.
 
-    Start with: longtail data synthetic -o demo; longtail train demo -o model; longtail evaluate model demo.
+    Start with: longtail data sample -o demo; longtail train demo -o model; longtail evaluate model demo.
     """
 
 

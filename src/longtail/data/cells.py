@@ -11,7 +11,14 @@ from longtail.data.options import ReadOptions
 from longtail.data.records import NOTHING, Placed, Record
 from longtail.data.roles import Roles, find_roles, no_text
 from longtail.data.understood import lacking
-from longtail.label_cells import NONE, label_of, splitter, whole_number
+from longtail.label_cells import (
+    NONE,
+    check_not_indicators,
+    label_of,
+    ordered_labels,
+    splitter,
+    whole_number,
+)
 
 
 def column_roles(header: Sequence[str], options: ReadOptions) -> Roles:
@@ -76,7 +83,8 @@ def is_missing(cell: Any) -> bool:
 def _labels(cell: Any, split: Callable[[str], list[str]]) -> list[str]:
     if isinstance(cell, str):
         return split(cell)
-    values = cell if isinstance(cell, Iterable) else [cell]
+    values = ordered_labels(cell) if isinstance(cell, Iterable) else [cell]
+    check_not_indicators(values)
     return [label for value in values if (label := label_of(value)) is not None]
 
 

@@ -56,6 +56,8 @@ def sniff(path: str | Path) -> str:
             return found.name
     if place.is_file() and "".join(first_lines(place, 1)).lstrip().startswith("["):
         raise DataError(nameless.JSON_ARRAY, path=place)
+    if place.is_file() and not place.stat().st_size:
+        raise DataError("the file is empty", path=place)
     kind = "folder" if place.is_dir() else "file"
     raise DataError(
         f"the {kind} is in none of the known formats, which are {', '.join(FORMATS)}: "

@@ -20,6 +20,9 @@ def from_frame(frame: Any, options: ReadOptions = DEFAULTS) -> Dataset:
         frame[name].tolist() if hasattr(frame[name], "tolist") else list(frame[name])
         for name in frame.columns
     ]
+    sizes = {len(column) for column in columns}
+    if len(sizes) > 1:
+        raise UsageError(f"the columns {', '.join(header)} have different lengths: {sorted(sizes)}")
     rows = enumerate(zip(*columns, strict=True), 1)
     index: dict[str, int] = {}
     try:

@@ -9,7 +9,7 @@ from typing import Any, cast
 from longtail.data.options import DEFAULTS, ReadOptions
 from longtail.data.roles import Roles, find_roles
 from longtail.data.understood import Understood
-from longtail.label_cells import MISSING, NONE, label_of, may_be_several, splitter
+from longtail.label_cells import MISSING, NONE, check_not_indicators, label_of, may_be_several, splitter
 
 
 class Keys:
@@ -100,6 +100,7 @@ def label_ids(value: Any) -> list[str]:
         # Far cheaper than asking each label for its type.
         "".join(value)
     except TypeError:
+        check_not_indicators(value)
         return [label for item in value if (label := _label(item)) is not None]
     return cast("list[str]", value) if MISSING.isdisjoint(value) else [x for x in value if x not in MISSING]
 

@@ -37,7 +37,7 @@ class Limits:
     rows: int = 1_000_000
 
 
-SMALL = 64 * 2**20
+SMALL = 32 * 2**20
 """Bytes that any compressed file may unpack to."""
 
 TOO_MANY_BLANK = "there are more blank lines or rows than others, too many"

@@ -6,7 +6,6 @@ import gzip
 import io
 import lzma
 import os
-import stat
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
@@ -31,7 +30,11 @@ _BOM = b"\xef\xbb\xbf"
 _GZIP_MAGIC = b"\x1f\x8b"
 _XZ_MAGIC = b"\xfd7zXZ\x00"
 _BUFFER = 1 << 20
-_NUL = "there is a NUL byte; is this a text file in UTF-8?"
+_NUL = "there is a NUL byte; is this a text file in UTF-8? UTF-16 without a byte order mark is --encoding utf-16-le"
+_CARRIAGE_RETURNS = (
+    "its lines end with carriage returns alone, as those of old Mac files: convert it, "
+    r"as in tr '\r' '\n' < old > new"
+)
 
 
 def bare_name(path: str | Path) -> str:
@@ -94,6 +97,9 @@ def whole_lines(handle: BinaryIO, path: str | Path) -> Iterator[bytes]:
         number += 1
         if len(line) > longest:
             raise limits.exceeded("line", "there are too many bytes in one line", path, number)
+        if number == 1 and line.count(b"\r") > 1 and not line.endswith(b"\n"):
+            # The whole file is one line: it would be one document.
+            raise DataError(_CARRIAGE_RETURNS, path=path)
         if len(line) <= 2 and not line.strip():
             balance += 1
             if balance > allowed.blank:
@@ -194,30 +200,16 @@ def _decompressed(handle: io.BufferedReader, path: str | Path) -> BinaryIO:
     return cast(BinaryIO, io.BufferedReader(_Bounded(unpacked, packed, path), _BUFFER))
 
 
-def _packed_size(handle: io.BufferedReader) -> int | None:
-    """The size of the compressed file; None where it is a pipe and so not known."""
-    try:
-        found = os.fstat(handle.fileno())
-    except OSError:
-        return None
-    return found.st_size if stat.S_ISREG(found.st_mode) else None
-
-
 class _Counted:
-    """A compressed file, or a pipe of one, and how many bytes it has or has given so far."""
+    """A compressed file or pipe, and how many bytes it has given so far."""
 
     def __init__(self, handle: io.BufferedReader) -> None:
-        self._handle, self._size, self._given = handle, _packed_size(handle), 0
-
-    @property
-    def size(self) -> int:
-        """Of a pipe, what has come through it."""
-        return self._given if self._size is None else self._size
+        self._handle, self.given = handle, 0
 
     def read(self, size: int = -1) -> bytes:
         """The next bytes."""
         found = self._handle.read(size)
-        self._given += len(found)
+        self.given += len(found)
         return found
 
     def seek(self, offset: int, whence: int = 0) -> int:
@@ -234,7 +226,10 @@ class _Counted:
 
 
 class _Bounded(io.RawIOBase):
-    """An unpacked file that ends with an error where it grows too large for its compressed size."""
+    """An unpacked file that ends with an error where it grows too large for the compressed bytes read so far.
+
+    The size of the whole file would be known, too. But a bomb of 10 MB could then unpack to gigabytes first.
+    """
 
     def __init__(self, unpacked: io.RawIOBase, packed: _Counted, path: str | Path) -> None:
         self._unpacked, self._packed, self._path, self._taken = unpacked, packed, path, 0
@@ -247,5 +242,5 @@ class _Bounded(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         size = self._unpacked.readinto(buffer) or 0
         self._taken += size
-        limits.check_unpacked(self._taken, self._packed.size, self._path)
+        limits.check_unpacked(self._taken, self._packed.given, self._path)
         return size

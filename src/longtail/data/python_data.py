@@ -6,6 +6,7 @@ No package of data frames is imported here: a frame is known by its methods.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,8 @@ from typing import Any
 from longtail.columns import check_same_rows, is_sparse, tag_lists
 from longtail.data.column_names import LABEL_NAMES
 from longtail.data.frame import from_frame
-from longtail.data.options import DEFAULTS, ReadOptions
-from longtail.data.roles import find_roles
+from longtail.data.options import ReadOptions
+from longtail.data.roles import Roles, find_roles
 from longtail.errors import UsageError
 from longtail.types import Dataset, LabelSet
 
@@ -30,7 +31,7 @@ def dataset_of(
     labels: str | None = None,
     label_texts: Mapping[str, str] | Sequence[str] | None = None,
     label_separator: str | None = None,
-    trained_separator: str | None = None,
+    trained: Mapping[str, Any] | None = None,
 ) -> Dataset:
     """A data set from what is at hand.
 
@@ -42,9 +43,10 @@ def dataset_of(
         labels: the column of the labels.
         label_texts: texts of labels by id (a list in column order when ``tags`` is a matrix).
         label_separator: what stands between labels where those of a document are one string; inferred without it.
-        trained_separator: what it is in the training data of a model.
+        trained: the columns and the separator that a model was trained with; they are used where none are named.
     """
-    cells = ReadOptions(label_separator=label_separator, trained_separator=trained_separator)
+    trained = trained or {}
+    cells = ReadOptions(label_separator=label_separator, trained_separator=trained.get("separator"))
     if isinstance(source, (str, Path)):
         raise UsageError(
             f"{str(source)[:60]!r} is one string: give a list of texts, or read a file with longtail.read(path)"
@@ -55,6 +57,7 @@ def dataset_of(
         if text is not None or labels is not None:
             raise UsageError("a Dataset has its texts and labels already: leave out text= and labels=")
         return with_label_texts(source, label_texts)
+    check_not_parts(source)
     columns = columns_of(source)
     if columns is None:
         rows = list(source) if isinstance(source, Iterable) and not is_sparse(source) else [source]
@@ -63,6 +66,15 @@ def dataset_of(
             texts, own = _pairs(rows)
             return Dataset.from_texts(texts, _tags(own, cells), label_texts)
         columns = _with_class_names(columns, getattr(source, "features", None))
+    if text is None and "texts" in trained:
+        cells = trained_columns(columns, trained, cells)
+    if labels is None and trained.get("labels") is not None:
+        labels = str(trained["labels"])
+        if labels not in columns:
+            raise UsageError(
+                f"there is no column {labels!r}: the model was trained with the labels there, the data have "
+                f"{', '.join(columns)}; name the column of the labels, as in labels='tags'"
+            )
     return with_label_texts(_from_columns(columns, text, labels, cells), label_texts)
 
 
@@ -73,9 +85,11 @@ def remembered_columns(
     names = None if _is_lazy(source) else _names_of(source)
     if names is None and text is None:
         return {} if label_separator is None else {"separator": label_separator}
-    found = find_roles([str(name) for name in names or ()], DEFAULTS)
+    # Columns that are named leave no doubt about others.
+    named = ReadOptions(text_column=text, label_column=labels, remembered=text is not None)
+    found = _roles(map(str, names or ()), named)
     return {
-        "title": found.title if text is None else None,
+        "title": found.title,
         "texts": list(found.texts) if text is None else [text],
         "labels": labels or found.labels,
         "separator": label_separator,
@@ -107,6 +121,9 @@ def columns_of(source: Any) -> dict[str, list[Any]] | None:
     names = _names_of(source)
     if names is None:
         return None
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UsageError(f"there are two columns {str(twice)!r}; rename one")
     columns = {str(name): _listed(source[name]) for name in names}
     return _with_class_names(columns, getattr(source, "features", None))
 
@@ -120,6 +137,8 @@ def _names_of(source: Any) -> list[Any] | None:
     """The names of the columns, where there are some."""
     if isinstance(source, Mapping):
         return list(source)
+    if isinstance(source, Dataset):
+        return None
     names = getattr(source, "column_names", None)  # Hugging Face datasets, pyarrow
     if names is None:
         names = getattr(source, "columns", None)  # pandas, polars
@@ -181,25 +200,56 @@ def _from_columns(
     if labels is not None:
         chosen = {name: column for name, column in chosen.items() if name not in (labels, LABELS)}
         chosen[LABELS] = _column(columns, labels)
+        cells = replace(cells, label_column=LABELS)
     if text is not None:
         # The column that is named is the text: no other one is guessed to be a part of it.
         kept = [name for name in chosen if name in (ID, LABELS) or (labels is None and name in LABEL_NAMES)]
         chosen = {**{name: chosen[name] for name in kept}, TEXT: _column(columns, text)}
-    sizes = {len(column) for column in chosen.values()}
-    if len(sizes) > 1:
-        raise UsageError(f"the columns {', '.join(chosen)} have different lengths: {sorted(sizes)}")
-    roles = find_roles(list(chosen), DEFAULTS)
+    roles = _roles(chosen, cells)
     if roles.title is None and not roles.texts:
         raise UsageError(
             f"none of the columns {', '.join(columns)} is known as the text: name it, as in text='title'"
         )
-    data = from_frame(_Frame(chosen), cells)
+    data = from_frame(Frame(chosen), cells)
     if not data.Y.nnz:
         raise UsageError(
             f"no document has a label: the columns are {', '.join(columns)}; name the one with the labels, "
             "as in labels='tags'"
         )
     return data
+
+
+def check_not_parts(source: Any) -> None:
+    """Refuse a dict of parts where one data set is expected: its keys are no columns."""
+    if not isinstance(source, Mapping) or not source:
+        return
+    if all(isinstance(part, Dataset) or _names_of(part) is not None for part in source.values()):
+        names = list(map(str, source))
+        raise UsageError(
+            f"a dict of the parts {', '.join(names)} is given, not one data set: pass one of them, "
+            f"as in data[{names[-1]!r}]"
+        )
+
+
+def trained_columns(columns: Iterable[str], trained: Mapping[str, Any], options: ReadOptions) -> ReadOptions:
+    """The options with the title and the texts that a model was trained on; one that is missing is an error."""
+    texts = [str(name) for name in (trained.get("title"), *trained.get("texts", ())) if name is not None]
+    missing = next((name for name in texts if name not in columns), None)
+    if missing is not None:
+        raise UsageError(
+            f"there is no column {missing!r}: the model was trained on {', '.join(texts)}, the data have "
+            f"{', '.join(columns)}; pass the column with the texts, or name it where text= is taken"
+        )
+    return replace(
+        options, title_column=trained.get("title"), text_column=tuple(trained["texts"]), remembered=True
+    )
+
+
+def _roles(names: Iterable[str], options: ReadOptions) -> Roles:
+    try:
+        return find_roles(list(names), options)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def _column(columns: Mapping[str, list[Any]], name: str) -> list[Any]:
@@ -239,9 +289,10 @@ def _class_names(cell: Any, names: Sequence[str]) -> Any:
     return [names[cell]] if cell >= 0 else []
 
 
-class _Frame(dict[str, list[Any]]):
+class Frame(dict[str, list[Any]]):
     """Named lists with the one attribute by which a data frame is read."""
 
     @property
     def columns(self) -> list[str]:
+        """The names."""
         return list(self)

@@ -94,6 +94,8 @@ def _texts(free: dict[str, list[str]]) -> tuple[str, ...]:
 
 
 def _doubt(found: Sequence[str], option: str) -> str:
+    if len(set(found)) < len(found):
+        return f"there are two columns {found[0]!r}; rename one"
     meaning = {"label": "the labels", "title": "the title", "text": "the text"}[option]
     return (
         f"{' and '.join(map(repr, found))} may each be {meaning}: say which with --{option}-column "

@@ -80,9 +80,11 @@ def separator_in(paths: Iterable[Path], options: ReadOptions) -> str | None:
     for path in paths:
         rows = _rows(path, options, lambda problem: None)
         try:
+            line: int | None
             line, header = next(rows, (1, []))
             names = [str(name) for name in header]
             column = find_roles(names, options).labels
+            line = None  # what separates labels is a matter of all rows
             if column is not None:
                 at = names.index(column)
                 scan.add_all(row[at] for _, row in rows)

@@ -38,6 +38,8 @@ def strongest_words(
     Returns:
         int64 [n + 1], where the keywords of each document begin, and int32, their numbers.
     """
+    # A wider window changes nothing, and the sum of a word's place and a huge one would overflow.
+    window = min(window, len(words) + 1)
     return _strongest(documents, words, sentences, n_words, keep, window, damping)
 
 
@@ -50,6 +52,7 @@ def textrank(
     tolerance: float = 1e-12,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The different words of one document in order of first appearance, and their ranks, which sum up to 1."""
+    window = min(window, len(words) + 1)
     places = np.full(int(words.max(initial=0)) + 1, -1, np.int32)
     distinct, sequence, of = _compact(words, sentences, places)
     return distinct, _ranks(sequence, of, len(distinct), window, damping, tolerance, 10 * TURNS)

@@ -29,7 +29,7 @@ MEMBERS = ("linear", "lexical", "knn", "eclare", "galaxc", "xgrank")
 BY_GAIN = ("linear", "lexical", "knn", "eclare", "xgrank", "galaxc")
 """The order in which members use up a budget: cheap ones first, then by what they add to the accuracy.
 
-dual is not among them: what it adds to the others is not measured yet."""
+dual is not among them: beside xgrank, whose encoder is trained in the same way, it adds nothing (docs/dual.md)."""
 
 LONGEST = 3 * 3600.0
 """Seconds of training above which a member is left out where no budget is given."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from longtail.config import merge, to_dict
-from longtail.errors import ConfigError
-from longtail.systems import REGISTRY, create, get
+from longtail.errors import ConfigError, PluginError
+from longtail.systems import create, get, known, names
 from longtail.systems.auto import MEMBERS, Available, Choice, choose, listed
 from longtail.systems.base import System, SystemConfig
 from longtail.systems.ensemble.config import EnsembleConfig
@@ -21,7 +21,7 @@ SHARED = tuple(field.name for field in dataclasses.fields(SystemConfig))
 
 def check(settings: Mapping[str, Any]) -> None:
     """Refuse what is neither a setting of an ensemble nor below the name of a member, and wrong values."""
-    unknown = next((key for key in settings if key not in ENSEMBLE and key not in REGISTRY), None)
+    unknown = next((key for key in settings if key not in ENSEMBLE and not known(key)), None)
     if unknown is not None:
         raise ConfigError(_unknown(unknown, settings[unknown]))
     own = {key: value for key, value in settings.items() if key in ENSEMBLE}
@@ -52,10 +52,10 @@ def create_auto(
         budget_seconds=budget_seconds,
         available=available,
     )
-    return create(choice.system, _over(choice, settings)), choice
+    return create(choice.system, laid_over(choice, settings)), choice
 
 
-def _over(choice: Choice, settings: Mapping[str, Any]) -> dict[str, Any]:
+def laid_over(choice: Choice, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of the choice with the user's on top."""
     tables = _tables(settings)
     members = choice.settings.get("members", [choice.system])
@@ -78,15 +78,19 @@ def _tables(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of each member."""
     return {
         **settings.get("settings", {}),
-        **{key: value for key, value in settings.items() if key in REGISTRY},
+        **{key: value for key, value in settings.items() if key not in ENSEMBLE and known(key)},
     }
 
 
 def _unknown(key: str, value: Any) -> str:
     wanted = next(_dotted(value, key))
     owners: dict[str, list[str]] = {}
-    for system in dict.fromkeys(name for name in (*MEMBERS, *REGISTRY) if name in REGISTRY):
-        for name in _dotted(to_dict(get(system).Config())):
+    for system in dict.fromkeys((*MEMBERS, *names())):
+        try:
+            config = get(system).Config()
+        except PluginError:
+            continue
+        for name in _dotted(to_dict(config)):
             if system != "ensemble" and (name == wanted or name.endswith(f".{wanted}")):
                 owners.setdefault(name, []).append(system)
     if not owners:

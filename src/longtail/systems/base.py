@@ -293,10 +293,10 @@ class System(Explaining, LabelFacts, ABC):
         test = dataset_of(
             test,
             tags,
-            text=text,
-            labels=labels,
+            text=None if text is None else str(text),
+            labels=None if labels is None else str(labels),
             label_separator=label_separator,
-            trained_separator=self.facts_.reading.get("separator"),
+            trained=self.facts_.reading,
         )
         check_evaluation_data(self, test)
         return evaluate(self, test, tuple(k), choice)

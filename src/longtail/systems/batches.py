@@ -9,7 +9,7 @@ import numpy as np
 
 from longtail.errors import ModelIntegrityError, UsageError
 from longtail.systems.revealed import RevealedLike, revealed_matrix, revealed_of
-from longtail.types import Dataset, Documents, DocumentsLike, Edges, TopK
+from longtail.types import Dataset, Document, Documents, DocumentsLike, Edges, TopK
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -30,7 +30,7 @@ def batches(
     if isinstance(documents, Dataset):
         revealed = revealed_of(documents, system.labels_) if revealed is None else revealed
         edges = documents.edges if edges is None else edges
-    documents = Documents.of(documents)
+    documents = _documents(documents, system)
     system._check_documents(documents)
     known = None if revealed is None else revealed_matrix(revealed, len(documents), system.labels_)
     for start in range(0, len(documents), BATCH_SIZE):
@@ -38,6 +38,17 @@ def batches(
         some = documents if len(documents) <= BATCH_SIZE else documents[rows]
         known_here = None if known is None else known[rows]
         yield some, known_here if known_here is not None and known_here.nnz else None, edges
+
+
+def _documents(source: DocumentsLike, system: System) -> Documents:
+    if isinstance(source, (str, Document, Documents, Dataset)):
+        return Documents.of(source)
+    if isinstance(source, list) and source and isinstance(source[0], (str, Document)):
+        return Documents.of(source)
+    # Frames and records are rare here, and reading them needs more of the library.
+    from longtail.data.python_documents import documents_of
+
+    return documents_of(source, system.facts_.reading)
 
 
 class Answers(NamedTuple):

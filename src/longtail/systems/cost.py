@@ -12,9 +12,10 @@ eurlex-4.3k              45,000    4,271           5    500   200 s   600 s     
 ====================  =========  =======  ==========  =====  ======  ======  ======  ======  =====  =======
 
 xgrank was measured with three epochs of batches of 64 and without label texts. The estimate is for five epochs of
-batches of 128, which take 0.6 times as long (23 and 14 s on debian on another machine), and for the label texts
-that its encoder reads besides the documents. galaxc has the epochs of a
-member; alone it takes about twice as long, by the cost of an epoch (not measured as a whole).
+batches of 128, which take 0.6 times as long (23 and 14 s on debian on another machine), for the label texts
+that its encoder reads besides the documents, and for the training of the encoder before (one epoch of dual).
+galaxc has the epochs of a member; alone it takes about twice as long, by the cost of an epoch (not measured as a
+whole).
 
 The cost of linear and eclare is proportional to the pairs of a document and a label, and grows with the length of
 the texts. The cost of systems with a transformer is proportional to the tokens that it reads. galaxc is measured
@@ -135,14 +136,15 @@ def _gnnxml(size: DataSize) -> float:
     return 4500 + size.documents * (1.5 + 0.02 * size.words) + 0.3 * size.pairs
 
 
-def _xgrank(size: DataSize, epochs: int = 5) -> float:
-    # The encoder reads a text once; the label vectors are trained in every epoch.
+def _xgrank(size: DataSize, epochs: int = 5, pretrain: int = 1) -> float:
+    # The encoder is trained on pairs of texts, then reads every text once; label vectors learn in every epoch.
     epoch = size.documents * (0.3 + 0.16 * size.labels_per_document)
-    return 20000 + _xgrank_encoder(size) + epochs * epoch
+    return 20000 + _xgrank_encoder(size, pretrain) + epochs * epoch
 
 
-def _xgrank_encoder(size: DataSize) -> float:
-    return 0.34 * (size.documents * size.tokens + size.label_texts * LABEL_TOKENS)
+def _xgrank_encoder(size: DataSize, pretrain: int = 1) -> float:
+    reading = 0.34 * (size.documents * size.tokens + size.label_texts * LABEL_TOKENS)
+    return reading + pretrain * _dual_epoch(size)
 
 
 def _gudn(size: DataSize) -> float:
@@ -153,8 +155,14 @@ def _gudn(size: DataSize) -> float:
 def _dual(size: DataSize) -> float:
     # Two epochs in which a document and one label text are read with gradients; then every text is read once.
     document, label = min(size.tokens, DUAL_TOKENS), min(size.tokens, LABEL_TOKENS)
-    training = 2 * 0.68 * (document + label) + 2
-    return 10000 + size.documents * (training + 0.2 * document) + size.labels * 0.2 * label
+    reading = 0.2 * (size.documents * document + size.labels * label)
+    return 10000 + 2 * (_dual_epoch(size) + size.documents) + reading
+
+
+def _dual_epoch(size: DataSize) -> float:
+    """A document and one label text are read with gradients."""
+    document, label = min(size.tokens, DUAL_TOKENS), min(size.tokens, LABEL_TOKENS)
+    return 0.68 * size.documents * (document + label)
 
 
 MILLISECONDS: Mapping[str, Callable[[DataSize], float]] = {
@@ -173,7 +181,7 @@ MILLISECONDS: Mapping[str, Callable[[DataSize], float]] = {
 QUICK_EPOCHS = 3
 QUICK_SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "xgrank": {
-        "encoder": {"pooling": "cls", "layers": 5, "standardise": False},
+        "encoder": {"pooling": "cls", "layers": 5, "standardise": False, "pretrain": 0},
         "labels": {"encoded": False},
         "train": {"epochs": QUICK_EPOCHS},
     }
@@ -195,10 +203,10 @@ def training_seconds(
     """Estimated seconds of training on cores of this relative speed, with default or with quick settings."""
     if quick and system == "xgrank":
         size = replace(size, label_texts=0)
-        whole = _xgrank(size, QUICK_EPOCHS)
+        whole, encoder = _xgrank(size, QUICK_EPOCHS, pretrain=0), _xgrank_encoder(size, pretrain=0)
     else:
         whole = MILLISECONDS[system](size)
-    encoder = ENCODER[system](size) if system in ENCODER else 0.0
+        encoder = ENCODER[system](size) if system in ENCODER else 0.0
     milliseconds = encoder / float(speed**ENCODER_EXPONENT) + (whole - encoder) / speed
     return milliseconds / 1e3 / min(max(cores, 1), MEASURED_CORES)
 

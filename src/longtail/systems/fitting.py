@@ -47,9 +47,10 @@ def fit(
     for name, value in (("text", text), ("labels", labels)):
         if isinstance(value, Mapping):  # a table of settings of this name, as xgrank has one
             settings = {**settings, name: value}
-    columns = {
-        "text": None if isinstance(text, Mapping) else text,
-        "labels": None if isinstance(labels, Mapping) else labels,
+    columns: dict[str, Any] = {
+        # A frame may have numbers for names.
+        "text": None if text is None or isinstance(text, Mapping) else str(text),
+        "labels": None if labels is None or isinstance(labels, Mapping) else str(labels),
         "label_separator": label_separator,
     }
     if system != AUTO and budget is not None:

@@ -121,9 +121,17 @@ def _description(system: System) -> dict[str, Any]:
         "metrics": dict(system.facts_.metrics),
         **({"validation": dict(system.facts_.validation)} if system.facts_.validation else {}),
         **({"reading": dict(system.facts_.reading)} if system.facts_.reading else {}),
-        "versions": versions(),
+        "versions": {**versions(), **_plugin_versions(system)},
         "seed": system.config.seed,
     }
+
+
+def _plugin_versions(system: System) -> dict[str, str]:
+    from longtail.systems import CHOICE, REGISTRY
+    from longtail.systems.plugins import versions
+
+    members = [member.system.name for member in getattr(system, "members_", [])]
+    return versions([system.name, *members], (CHOICE, *REGISTRY))
 
 
 def _read_description(folder: VerifiedFolder) -> dict[str, Any]:
@@ -179,12 +187,15 @@ def _check_kinds(path: Path, found: Mapping[str, Any], kinds: Mapping[str, type]
 
 
 def _class_of(path: str | Path, name: str, expected: type[System] | None) -> type[System]:
-    from longtail.systems import REGISTRY, get
+    from longtail.systems import get, known
 
     if expected is not None and getattr(expected, "name", None) == name:
         return expected  # perhaps a user's own class, which no registry has
-    if name not in REGISTRY:
-        raise ModelVersionError(f"{path} is a model of the system {name!r}, which this version does not have")
+    if not known(name):
+        raise ModelVersionError(
+            f"{path} is a model of the system {name!r}, which this version does not have: "
+            "if another package brings it, install that"
+        )
     cls = get(name)
     if expected is not None and not issubclass(cls, expected):
         raise UsageError(f"{path} is a model of the system '{name}', not '{expected.name}'")

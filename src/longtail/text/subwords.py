@@ -92,6 +92,11 @@ class Subwords:
         self._tokenizer.no_padding()
         number = folder.settings.get("pad_token_id")
         self.padding = number if isinstance(number, int) else 0
+        if self.padding < 0:
+            # torch counts it from the end and takes it, but no row of the embeddings has this number.
+            raise UsageError(
+                f"the tokenizer in {folder.folder} cannot be read: the number of its padding token is {number}"
+            )
 
     @cached_property
     def key(self) -> str:

@@ -42,7 +42,7 @@ def made(**settings: Any) -> GnnxmlConfig:
         ({"documents": {"tokens": 0}}, "'tokens' must be at least 1"),
         ({"documents": {"keywords": 0}}, "'keywords' must be at least 1"),
         ({"documents": {"entities": -1}}, "'entities' must be at least 0"),
-        ({"documents": {"window": 1}}, "'window' must be at least 2"),
+        ({"documents": {"window": 1}}, "'window' must be from 2 to 1,000"),
         ({"documents": {"damping": 1.0}}, "'damping' must be from 0 to below 1"),
         ({"documents": {"common_above": 0.0}}, "'common_above' is a share"),
         ({"documents": {"min_documents": 0}}, "'min_documents' must be at least 1"),

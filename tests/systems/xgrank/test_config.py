@@ -73,7 +73,7 @@ def test_former_settings_say_what_to_do(settings: dict[str, Any], hint: str) -> 
 def test_only_an_encoder_that_is_surely_untrained_is_referred_to(
     keep: Any, frozen: Any, expected: bool
 ) -> None:
-    assert EncoderConfig(keep=keep, frozen=frozen).by_reference(6) is expected
+    assert EncoderConfig(keep=keep, frozen=frozen, pretrain=0).by_reference(6) is expected
     assert not EncoderConfig(keep=keep, frozen=frozen, pretrain=1).by_reference(6)
 
 

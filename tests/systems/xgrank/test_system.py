@@ -118,7 +118,7 @@ def test_the_model_stands_alone(encoder: Path, trained: Xgrank, tmp_path: Path) 
 def test_a_frozen_encoder_may_stay_where_it_is(
     encoder: Path, tiny: Parts, tmp_path: Path, frozen: int | str, kept: list[str] | None
 ) -> None:
-    more = {"names": [str(encoder)], "tokens": 24, "frozen": frozen, "keep": "reference"}
+    more = {"names": [str(encoder)], "tokens": 24, "frozen": frozen, "keep": "reference", "pretrain": 0}
     system = Xgrank(config(encoder, encoder=more)).fit(tiny.train, valid=tiny.valid)
     system.save(tmp_path / "model")
     files = sorted(file.name for file in (tmp_path / "model" / "model-0" / "encoder").iterdir())

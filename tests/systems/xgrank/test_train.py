@@ -13,6 +13,8 @@ from longtail.blocks.pooled_states import PooledStates
 from longtail.blocks.transformer import Transformer
 from longtail.errors import UsageError
 from longtail.run import Phase, Run
+from longtail.systems import create
+from longtail.systems.dual.system import Dual
 from longtail.systems.xgrank.model import Network
 from longtail.systems.xgrank.system import Xgrank
 from longtail.systems.xgrank.train import (
@@ -168,10 +170,27 @@ def test_a_training_that_was_stopped_is_not_gone_on_with_other_settings(
 
 def test_an_encoder_is_trained_on_label_texts_first(encoder: Path, tiny: Parts) -> None:
     frozen = {"names": [str(encoder)], "tokens": 24, "frozen": 2}
-    plain = train_model(context(encoder, tiny.train, encoder=frozen), 0, str(encoder), None)
+    plain = train_model(context(encoder, tiny.train, encoder={**frozen, "pretrain": 0}), 0, str(encoder), None)
     shared = context(encoder, tiny.train, encoder={**frozen, "pretrain": 1})
     trained = train_model(shared, 0, str(encoder), None)
     before, after = plain.pooled.encoder.arrays(), trained.pooled.encoder.arrays()
     assert any((before[name] != after[name]).any() for name in before)
     assert "dual encoder" in shared.run.seconds
     assert (plain.ranker.labels[:, 32:] != trained.ranker.labels[:, 32:]).any()
+
+
+def test_an_encoder_that_dual_has_trained_gives_the_same_model(
+    encoder: Path, tiny: Parts, tmp_path: Path
+) -> None:
+    settings = {"name": str(encoder), "tokens": 24, "train": {"epochs": 1}}
+    dual = create("dual", {"encoder": settings, "calibrate": "none"}).fit(tiny.train)
+    assert isinstance(dual, Dual)
+    dual.predictor_.encoder.write_encoder(tmp_path / "trained")
+    frozen = {"tokens": 24, "frozen": 2}
+    first = {**frozen, "names": [str(encoder)], "pretrain": 1}
+    then = {**frozen, "names": [str(tmp_path / "trained")], "pretrain": 0}
+    one = train_model(context(encoder, tiny.train, encoder=first), 0, first["names"][0], None)
+    other = train_model(context(encoder, tiny.train, encoder=then), 0, then["names"][0], None)
+    weights = other.pooled.encoder.arrays()
+    assert all((array == weights[name]).all() for name, array in one.pooled.encoder.arrays().items())
+    assert (one.ranker.labels == other.ranker.labels).all()

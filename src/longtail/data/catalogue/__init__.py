@@ -1,4 +1,4 @@
-"""Data sets that can be had on any machine: ``synthetic`` everywhere, ``debian`` and ``wordnet`` on Debian."""
+"""Data sets that can be had on any machine: ``sample`` and ``synthetic`` everywhere, the others on Debian."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from longtail.errors import UsageError
 from longtail.types import Dataset
 
-NAMES = ("synthetic", "debian", "wordnet")
+NAMES = ("sample", "synthetic", "debian", "wordnet")
 
 
 def build(name: str, **options: Any) -> dict[str, Dataset]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -22,7 +22,7 @@ from longtail.explain import Asked, Context, LabelExplanation
 from longtail.run import Run
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.storage import VerifiedFolder, read_json, write_json
-from longtail.systems import REGISTRY, calibrating
+from longtail.systems import calibrating, known
 from longtail.systems.base import Capabilities, System, SystemConfig, TrainingFacts
 from longtail.systems.batches import widest
 from longtail.systems.ensemble import budget, members
@@ -66,7 +66,7 @@ class Ensemble(System):
     def __init__(self, config: SystemConfig | None = None, **settings: Any) -> None:
         super().__init__(config, **_with_member_tables(settings))
         # Models that were combined may have names that are no system's, as linear-2.
-        by_name = config is None or all(name in REGISTRY for name in self.config.members)
+        by_name = config is None or all(known(name) for name in self.config.members)
         self._declare(members.create_members(self.config) if by_name else [])
         self.subset_calibrations_ = {}
 
@@ -394,7 +394,8 @@ def _with_member_tables(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings with ``eclare={...}`` moved to ``settings={"eclare": {...}}``, and members as a list."""
     out, tables = dict(settings), settings.get("settings", {})
     if isinstance(tables, Mapping):
-        tables = merge(tables, {name: out.pop(name) for name in settings if name in REGISTRY})
+        own = {field.name for field in fields(EnsembleConfig)}
+        tables = merge(tables, {name: out.pop(name) for name in settings if name not in own and known(name)})
     if isinstance(out.get("members"), str):
         out["members"] = [name.strip() for name in out["members"].split(",") if name.strip()]
     return {**out, "settings": tables} if tables else out

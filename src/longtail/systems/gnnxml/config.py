@@ -23,6 +23,9 @@ LABELS_PER_CLUSTER = 60
 MOST_LAYERS = 100
 """A model that claims more is refused before memory is asked for them."""
 
+WIDEST_WINDOW = 1000
+"""The time of TextRank grows with the window times the words of a text."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DocumentsConfig:
@@ -63,8 +66,8 @@ class DocumentsConfig:
     def __post_init__(self) -> None:
         at_least_one(self, "keywords", "min_documents", "max_words", "width", "tokens")
         at_least_zero(self, "entities")
-        if self.window < 2:
-            raise ConfigError(f"'window' must be at least 2 words, not {self.window}")
+        if not 2 <= self.window <= WIDEST_WINDOW:
+            raise ConfigError(f"'window' must be from 2 to {WIDEST_WINDOW:,} words, not {self.window}")
         if not 0 <= self.damping < 1:
             raise ConfigError(f"'damping' must be from 0 to below 1, not {self.damping}")
         if not 0 < self.common_above <= 1:

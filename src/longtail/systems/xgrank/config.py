@@ -38,15 +38,15 @@ class EncoderConfig:
     frozen: int | Literal["auto"] | None = "auto"
     """Lower layers that are not trained, with the embeddings below them; none: everything is trained; auto: all
     layers are frozen without a graphics card, none with one. paper: none."""
-    pretrain: int = 0
+    pretrain: int = 1
     """Epochs in which the encoder is trained as a dual encoder first: the vectors of documents (mean over tokens)
-    against those of their labels' texts. Needs label texts. paper: 0."""
+    against those of their labels' texts. Without label texts there are none. paper: 0."""
     cache: Literal["none", "float16", "float32"] = "float16"
     """Precision of the cached states of frozen layers, on the disk during training; none: computed at each step."""
     keep: Literal["copy", "reference"] = "copy"
     """How a model folder keeps an encoder of which all layers are frozen: copy: its weights, rounded to float16;
-    reference: name and sha256, so that the encoder must stay in place. A trained encoder is always copied, and so
-    is one with frozen auto."""
+    reference: name and sha256, so that the encoder must stay in place (with frozen a number and pretrain 0). A
+    trained encoder is always copied, and so is one with frozen auto."""
     layer_decay: float = 1.0
     """Learning rate of a layer as a share of that of the layer above it."""
 

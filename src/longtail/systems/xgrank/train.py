@@ -146,7 +146,7 @@ def train_model(context: TrainingContext, number: int, name: str, valid: Dataset
         bags = bags_of_tokens(plain, subwords.size, idf) if Z is not None and config.labels.bag else None
     encoder = Transformer.of(folder, dropout=config.encoder.dropout)
     if config.encoder.pretrain and Z is not None:
-        pretrain(context, encoder, tokens, number)
+        pretrain(context, encoder, number)
     states = PooledStates(encoder, config.encoder.layers, config.encoder.pooling)
     sample = sampled_vectors(states, tokens, seed)
     texts = FrozenTexts.of(states, tokens, config.encoder.frozen, config.encoder.cache, config.train, run)
@@ -210,16 +210,17 @@ def label_bags(
     return bags_of_tokens(tokens, subwords.size, idf), idf
 
 
-def pretrain(context: TrainingContext, encoder: Transformer, tokens: TokenRows, number: int) -> None:
-    """Train the encoder on pairs of a document and a label text."""
+def pretrain(context: TrainingContext, encoder: Transformer, number: int) -> None:
+    """Train the encoder on pairs of a document and a label text, as the system ``dual`` does."""
     config, opened = context.config, context.checkpoints
     dual = DualEncoderConfig()
     dual = replace(
         dual, train=replace(dual.train, epochs=config.encoder.pretrain, device=config.train.device)
     )
-    mean = MeanEncoder(encoder, config.labels.tokens)
+    mean = MeanEncoder(encoder, min(dual.tokens, config.encoder.tokens))
+    documents = context.store.tokens(mean.subwords, config.fields)
     labels = mean.subwords([text or "" for text in context.train.labels.texts])
-    pairs = TextPairs(tokens, labels, context.matrices.Y, context.matrices.self_label)
+    pairs = TextPairs(documents, labels, context.matrices.Y, context.matrices.self_label)
     checkpoints = None if opened is None else opened.of_member(f"{opened.prefix}encoder {number}")
     train_encoder(mean, pairs, dual, seed=config.seed + number, run=context.run, checkpoints=checkpoints)
 

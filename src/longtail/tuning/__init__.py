@@ -1,0 +1,1 @@
+"""The search for settings: what is searched, and the search itself."""
