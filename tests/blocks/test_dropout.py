@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
-from longtail.blocks.dropout import Dropout
+from longtail.blocks.dropout import Dropout, part_of
 
 
 @pytest.mark.parametrize("share", [0.01, 0.2, 0.5, 0.9, 0.999])
@@ -52,3 +53,15 @@ def test_rows_in_another_order_in_memory() -> None:
     found = Dropout(0.5)(x.T)
     kept = found != 0
     torch.testing.assert_close(found[kept], 2 * x.T[kept])
+
+
+def test_a_part_of_a_batch_has_the_mask_that_it_has_in_the_whole() -> None:
+    dropout, x = Dropout(0.4), torch.ones((9, 4, 3))
+    torch.manual_seed(5)
+    whole = dropout(x)
+    for rows in (slice(2, 6), slice(4, 4), np.array([0, 7, 8])):
+        torch.manual_seed(5)
+        with part_of(rows, 9):
+            assert torch.equal(dropout(x[rows]), whole[rows])
+    torch.manual_seed(5)
+    assert torch.equal(dropout(x), whole)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.sparse import csr_array
 
-from longtail.training.label_loss import LOSSES, LabelLoss, log_odds
+from longtail.training.label_loss import LOSSES, LabelLoss, log_odds, mean_loss
 from longtail.training.sampled_negatives import SampledLabels
 from longtail.training.train_config import Loss
 
@@ -87,3 +87,13 @@ def test_the_log_odds_of_all_pairs() -> None:
     # No positives, or no negatives, are no infinite odds.
     assert np.isfinite(log_odds(csr_array((2, 2), dtype=np.float32)))
     assert np.isfinite(log_odds(csr_array(np.ones((2, 2), np.float32))))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_process_without_documents_has_no_loss_but_a_gradient(kind: Loss) -> None:
+    scores = torch.zeros((0, 4), requires_grad=True)
+    loss = LabelLoss(kind, COUNTS)(scores, sampled().of_documents(slice(0, 0)))
+    assert float(loss.detach()) == 0
+    loss.backward()
+    assert scores.grad is not None
+    assert float(mean_loss(torch.tensor([1.0, 2.0]))) == 1.5

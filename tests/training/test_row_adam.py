@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
@@ -29,6 +31,19 @@ def test_kernel_and_torch_agree(n: int, width: int, seed: int, step: int) -> Non
     assert _update_on_device(*theirs, rows, gradient, rates)
     for one, other in zip(mine, theirs, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("update", [update_rows, _update_on_device])
+def test_moments_of_every_third_row(update: Callable[..., bool]) -> None:
+    rows = np.array([1, 7, 10])
+    gradient, rates = torch.randn(3, 4), Rates.at(2, 0.1)
+    whole, part = matrices(12, 4, 0), matrices(12, 4, 0)
+    part[1:] = [moments[1::3].clone() for moments in part[1:]]
+    assert update(*whole, rows, gradient, rates)
+    assert update(*part, rows, gradient, rates, apart=3)
+    assert torch.equal(part[0], whole[0])
+    for found, expected in zip(part[1:], whole[1:], strict=True):
+        assert torch.equal(found, expected[1::3])
 
 
 def test_the_number_of_threads_changes_nothing() -> None:

@@ -134,10 +134,10 @@ def _seconds(system: System, size: cost.DataSize, cores: int, speed: float) -> f
         # Its encoder reads every text once, whatever the number of epochs.
         reading = cost.ENCODER[system.name](size) / float(speed**cost.ENCODER_EXPONENT)
         once = reading / 1e3 / min(cores, cost.MEASURED_CORES)
-    return fixed + once + (whole - fixed - once) * _effort(system)
+    return fixed + once + (whole - fixed - once) * _relative_epochs(system)
 
 
-def _effort(system: System) -> float:
+def _relative_epochs(system: System) -> float:
     """Epochs (or trees) of the settings over those that the cost was measured with."""
     usual: Any = get(system.name).Config()
     config: Any = system.config
