@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
+from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -233,6 +234,14 @@ def world() -> World:
         ) from None
     dist.distributed_c10d._set_pg_timeout(WAIT, dist.group.WORLD)
     return World(launch.rank, launch.size)
+
+
+def versions() -> list[str]:
+    """Versions that processes must share: of longtail, where it is installed, and of torch."""
+    try:
+        return [metadata.version("longtail"), torch.__version__]
+    except metadata.PackageNotFoundError:
+        return ["", torch.__version__]
 
 
 def check_same(facts: Mapping[str, Any]) -> None:

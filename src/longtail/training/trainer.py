@@ -11,13 +11,12 @@ import math
 
 import torch
 
-from longtail import __version__
 from longtail.errors import TrainingError, UsageError
 from longtail.run import Phase, Run
 from longtail.training.batches import Batch, epoch_batches, seed_of, steps_per_epoch
 from longtail.training.checkpoint import Checkpoints
 from longtail.training.checkpoint_manager import CheckpointManager
-from longtail.training.distributed import World, check_same, world
+from longtail.training.distributed import World, check_same, versions, world
 from longtail.training.optimiser import Optimiser
 from longtail.training.runtime import casting, chosen_device, runtime
 from longtail.training.schedule import rate_factor
@@ -46,9 +45,7 @@ def train(
     """
     if task.n_documents < 1:
         raise UsageError(f"the stage '{stage}' has no document to learn from")
-    check_same(
-        {"versions": [__version__, torch.__version__], "stage": stage, "seed": seed, **run.fingerprint}
-    )
+    check_same({"versions": versions(), "stage": stage, "seed": seed, **run.fingerprint})
     device = chosen_device(config)
     with runtime(task, device):
         return _Loop(task, config, stage, seed, checkpoints).go(run)
