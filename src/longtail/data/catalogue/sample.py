@@ -1,11 +1,12 @@
 """A small real data set that comes with the package: Debian packages and the packages that they are related to.
 
 12,000 packages of Debian 12 (bookworm, main): name and short description are the title, the packages that it
-depends on, recommends or suggests are the labels, without shared libraries. ``benchmarks/sample_data.py`` made it.
+depends on, recommends or suggests are the labels, without shared libraries. ``benchmarks/sample_data.py`` made it
+from ``longtail data debian``.
 
 Names, descriptions and relations are those of Debian's package index. They were written by the maintainers of the
 packages, and each is under the free licence of its package, which is in Debian's file
-``/usr/share/doc/PACKAGE/copyright`` and, for all packages, at sources.debian.org.
+``/usr/share/doc/PACKAGE/copyright``.
 """
 
 from __future__ import annotations
