@@ -44,6 +44,8 @@ NAVIGATION: dict[str, list[str]] = {
         "page.md",
         "tuning.md",
         "plugins.md",
+        "estimates.md",
+        "distributed.md",
     ],
     "Reference": [
         "cli.md",
