@@ -14,6 +14,7 @@ from tests.cli.conftest import Call, records, write_lines
 @pytest.fixture(autouse=True)
 def usual_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("longtail.systems.auto.speed_here", lambda: 1.0)
+    monkeypatch.setattr("longtail.threads.jobs", lambda: 1)
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ def test_a_limit_is_met_by_pieces_or_refused_with_the_numbers(tiny: Parts) -> No
     enough, found, pieces = fitted(system, tiny.train, whole.memory_bytes)
     assert (enough.config, found.memory_bytes, pieces) == (system.config, whole.memory_bytes, 1)
     smaller, found, pieces = fitted(system, tiny.train, whole.memory_bytes - 1)
-    assert smaller.config.train.accumulate == pieces == 2  # type: ignore[attr-defined]
+    assert smaller.config.train.accumulate == pieces == 2
     assert found.memory_bytes < whole.memory_bytes
     with pytest.raises(
         UsageError, match=r"training takes about 1.\d GB of memory, more than the limit of 50 MB"

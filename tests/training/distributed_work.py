@@ -185,13 +185,13 @@ def fitted(system: str, settings: Mapping[str, Any], folder: Path) -> dict[str, 
         stages[loop.stage] = [record.loss for record in result.history]
         return result
 
-    trainer._Loop.go = noted  # type: ignore[method-assign]
+    trainer._Loop.go = noted
     try:
         with threads.limit(1):
             model = create(system, settings).fit(parts.train, valid=parts.valid)
             found = model.predict(parts.test.documents, k=5)
     finally:
-        trainer._Loop.go = go  # type: ignore[method-assign]
+        trainer._Loop.go = go
     if world().first:
         model.save(folder)
     return {"losses": stages, "labels": found.indices, "scores": found.scores}

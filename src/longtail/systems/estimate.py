@@ -174,7 +174,8 @@ def fitted(system: System, train: Dataset, limit: int) -> tuple[System, Estimate
         found = estimate(system, train)
         if found.memory_bytes <= limit:
             return system, found, pieces
-        if system.name not in IN_PIECES or 2 * pieces > min(MOST_PIECES, system.config.train.batch_size):  # type: ignore[attr-defined]
+        most = min(MOST_PIECES, _at(system.config, "train").batch_size) if system.name in IN_PIECES else 1
+        if 2 * pieces > most:
             raise UsageError(
                 f"training takes about {in_gigabytes(found.memory_bytes)} of memory, more than the limit of "
                 f"{in_gigabytes(limit)}: choose fewer documents or labels, narrower vectors, or another system"

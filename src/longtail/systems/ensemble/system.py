@@ -364,9 +364,7 @@ class Ensemble(System):
         listed = described.get("rerankers")
         for number, names in enumerate(listed if isinstance(listed, list) else []):
             if not isinstance(names, list) or not all(name in list(widths) for name in names):
-                raise ModelIntegrityError(
-                    f"{folder.root}: there is a re-ranker for members that it does not have"
-                )
+                raise ModelIntegrityError(f"{folder.root}: re-ranker for members that it does not have")
             path = folder.path(f"reranker-{number}.safetensors")
             self.rerankers_.by_members[tuple(names)] = Reranker.load(
                 path, features=sum(widths[name] for name in names)
