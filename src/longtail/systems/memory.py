@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from longtail.systems.shape import SUBWORDS, Shape
+from longtail.training.dual_encoder_config import DualEncoderConfig
 
 MB = 2**20
 PLAIN = 255 * MB
@@ -145,6 +146,10 @@ def _xgrank(shape: Shape, config: Any) -> Bytes:
     batch = _activations(size.tokens, layers, config.train)
     pooled = _tables(size.documents, ENCODER_WIDTH)
     training = 5 * (tokens + labels) + 4 * encoded + pooled + _scores(shape)
+    if config.encoder.pretrain:
+        # Weights of the encoder with gradients and moments, the last vectors of labels, and a batch of both texts.
+        pair = 2 * _activations(min(size.tokens, 64.0), 6, DualEncoderConfig().train)
+        training = max(training, 3 * 4.0 * ENCODER_WEIGHTS + encoded + pair)
     weights = 4.0 * ENCODER_WEIGHTS + tokens + labels
     model = 2.0 * ENCODER_WEIGHTS + (tokens + labels + encoded) / 2
     return Bytes(WITH_ENCODER, training, model, batch, checkpoints=2 * weights + 2 * (tokens + labels))
