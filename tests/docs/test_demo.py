@@ -22,7 +22,11 @@ SCRIPT = ROOT / "examples" / "show_predictions.py"
 def commands() -> list[list[str]]:
     """What ``make demo`` would run in an environment that is set up."""
     done = subprocess.run(
-        ["make", "-n", "demo", "-o", ".venv/.ready"], capture_output=True, text=True, cwd=ROOT, check=True
+        ["make", "--no-print-directory", "-n", "demo", "-o", ".venv/.ready"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
     )
     return [shlex.split(line) for line in done.stdout.splitlines()]
 
