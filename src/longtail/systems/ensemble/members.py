@@ -36,10 +36,11 @@ MEMBER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 }
 """Defaults of members that differ from those of the system alone.
 
-A second tree of ``linear`` doubles its cost and adds little beside other members; so does the search of ``eclare`` and
-``xgrank`` among all labels, and a wide beam of ``eclare``: other members propose those labels. GAME on clusters does
-not change which labels ``eclare`` proposes. Further epochs of ``galaxc`` and ``eclare`` double their cost (fewer ones
-of ``eclare`` need a higher rate), and label texts as training documents of ``eclare`` add half of its Module I."""
+A second tree of ``linear`` doubles its cost and adds little beside other members; so does the search of ``eclare``
+and ``xgrank`` among all labels, and a wide beam of ``eclare``: other members propose those labels. GAME on clusters
+does not change which labels ``eclare`` proposes. Further epochs of ``galaxc`` and ``eclare`` double their cost
+(fewer ones of ``eclare`` need a higher rate), and label texts as training documents of ``eclare`` add half of its
+Module I."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
