@@ -5,6 +5,7 @@ import math
 import pytest
 
 from longtail.label_cells import (
+    BRACKETS,
     LISTS,
     NONE,
     WHITE_SPACE,
@@ -31,6 +32,10 @@ from longtail.label_cells import (
             ["http://x/1,2", "b:c"],
         ),
         ([], NONE, "x y", ["x y"]),
+        (["<a b><c>", "<d>"], BRACKETS, "<a b><c>", ["a b", "c"]),
+        (["<a>", "b <c>"], NONE, "b <c>", ["b <c>"]),
+        (["C", "C++", "Notepad", "Notepad++"], NONE, "C++", ["C++"]),
+        (["fire", "truck", "fire truck", "apple pie", "New York"], NONE, "fire truck", ["fire truck"]),
     ],
 )
 def test_the_separator_of_a_sample(sample: list[str], separator: str, cell: str, labels: list[str]) -> None:
@@ -61,6 +66,10 @@ def test_a_given_separator(separator: str, cell: str, labels: list[str]) -> None
             ["Sports", "Travel, Leisure"],
             r"'Travel, Leisure' may be one label or 2 labels .* --label-separator",
         ),
+        (["a", "b", "c", "b a", "a c"], r"'a c' .* 2 labels with white space .* or ' ' for several"),
+        (["a", "b", "c", "b/a", "a/c/b"], r"'a/c/b' may be one label or 3 labels with slashes .* '/' for"),
+        (["a\nb", "c"], r"'a\\nb' .* 2 labels with line breaks .* or '\\n' for several"),
+        (["a\tb", "c"], r"with tabs between them"),
         (["a;b", "c|d"], r"';' \(as in 'a;b'\) and '\|' \(as in 'c\|d'\): name the separator"),
     ],
 )

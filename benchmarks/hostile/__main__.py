@@ -1,6 +1,6 @@
 """python -m benchmarks.hostile PART [KEY=VALUE ...] [--out FILE]: one measurement, its result as JSON.
 
-Parts: interrupts (runs, commands, labels, seed), files (scale, only), texts (size, systems), near_duplicates
+Parts: interrupts (runs, commands, labels, seed, moment), files (scale, only), texts (size, systems), near_duplicates
 (texts, pairs).
 """
 

@@ -53,6 +53,13 @@ def hostile_files(scale: float = 1.0) -> dict[str, Callable[[Path], Path]]:
         "Parquet: a list of 500 labels of 1 MB by their prefix": lambda folder: _prefixed(
             folder, in_lists=True
         ),
+        "Parquet: a text of 0.5 GB, of 1 KB in the footer": lambda folder: _lying(
+            folder, text=["x" * int(0.5 * giga)], labels=[["a"]]
+        ),
+        "Parquet: a list of 0.6 GB, of 1 KB in the footer": lambda folder: _lying(
+            folder, text=["a"], labels=[["x" * int(0.001 * giga)] * 600]
+        ),
+        "Parquet: a list of 100,000,000 equal labels": lambda folder: _equal_labels(folder, int(0.1 * giga)),
     }
 
 
@@ -141,7 +148,7 @@ def _repeated(path: Path, start: bytes, middle: bytes, size: int, end: bytes) ->
 
 
 def _packed(path: Path, opened: Callable[..., Any], size: int) -> Path:
-    block = b'{"text": "a", "labels": ["x"]}\n' * 40_000
+    block = b'{"title": "t", "text": "a", "labels": ["x"]}\n' * 40_000
     with opened(path, "wb") as handle:
         for _ in range(max(1, size // len(block))):
             handle.write(block)
@@ -210,4 +217,50 @@ def _prefixed(folder: Path, *, in_lists: bool) -> Path:
         use_dictionary=False,
         column_encoding=encoding,
     )
+    return folder / "a.parquet"
+
+
+def _lying(folder: Path, **columns: Any) -> Path:
+    """A file whose footer says that every large column unpacks to 1,000 bytes."""
+    pyarrow: Any = import_module("pyarrow")
+    parquet: Any = import_module("pyarrow.parquet")
+    path = folder / "a.parquet"
+    table = pyarrow.table({"title": ["t"], **columns})
+    parquet.write_table(
+        table,
+        path,
+        compression="zstd",
+        use_dictionary=False,
+        write_statistics=False,
+        data_page_size=2**31 - 1,
+    )
+    group = parquet.read_metadata(path).row_group(0)
+    sizes = [group.column(at).total_uncompressed_size for at in range(group.num_columns)]
+    content = path.read_bytes()
+    length = int.from_bytes(content[-8:-4], "little")
+    footer = content[-8 - length : -8]
+    for size in (size for size in sizes if size > 10**5):
+        old = _varint(size)
+        footer = footer.replace(old, _varint(1000, len(old)))
+    path.write_bytes(content[: -8 - length] + footer + content[-8:])
+    return path
+
+
+def _varint(number: int, length: int = 1) -> bytes:
+    """A number as a footer of Parquet has it, of at least so many bytes."""
+    number, found = number << 1, []
+    while number or len(found) < length:
+        found.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*found[:-1], found[-1] & 127])
+
+
+def _equal_labels(folder: Path, count: int) -> Path:
+    pyarrow: Any = import_module("pyarrow")
+    parquet: Any = import_module("pyarrow.parquet")
+    codes = pyarrow.array(np.zeros(count, np.int32))
+    same = pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(["a"]))
+    labels = pyarrow.ListArray.from_arrays(pyarrow.array([0, count], pyarrow.int32()), same)
+    table = pyarrow.table({"title": ["t"], "text": ["a"], "labels": labels})
+    parquet.write_table(table, folder / "a.parquet", compression="zstd", store_schema=False)
     return folder / "a.parquet"

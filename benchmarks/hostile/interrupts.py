@@ -133,10 +133,12 @@ def kind_of(code: int, number: signal.Signals, text: str, place: Path, output: P
     return f"exit {code}"
 
 
-def moments(total: float, runs: int, seed: int) -> list[tuple[str, signal.Signals, float]]:
-    """When to send which signal."""
+def moments(
+    total: float, runs: int, seed: int, only: str | None = None
+) -> list[tuple[str, signal.Signals, float]]:
+    """When to send which signal; ``only`` is the one kind of moment."""
     draw = random.Random(seed)
-    kinds = ("start", "any", "end", "any")
+    kinds = ("start", "any", "end", "any") if only is None else (only,) * 4
     longest = {"start": 1.0, "any": total, "end": 0.3}
     chosen = []
     for n in range(runs):
@@ -146,9 +148,15 @@ def moments(total: float, runs: int, seed: int) -> list[tuple[str, signal.Signal
 
 
 def measure(
-    work: Path, *, runs: int = 16, commands: Sequence[str] | str = COMMANDS, labels: int = 200, seed: int = 0
+    work: Path,
+    *,
+    runs: int = 16,
+    commands: Sequence[str] | str = COMMANDS,
+    labels: int = 200,
+    seed: int = 0,
+    moment: str | None = None,
 ) -> dict[str, Any]:
-    """Interrupt every command ``runs`` times."""
+    """Interrupt every command ``runs`` times; ``moment`` is start, any or end, if only one kind is asked for."""
     commands = [commands] if isinstance(commands, str) else commands
     # A shell has what it starts in the background ignore Ctrl-C, which children would inherit.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -159,8 +167,8 @@ def measure(
         _longtail(*arguments(command, work, work / f"whole {command}"))
         # The first run of a command takes longer than later ones.
         total = 0.8 * (time.perf_counter() - start)
-        for moment, number, seconds in moments(total, runs, seed):
-            ending = interrupt(command, work, moment, number, seconds)
+        for when, number, seconds in moments(total, runs, seed, moment):
+            ending = interrupt(command, work, when, number, seconds)
             endings.append(ending)
             if not ending.right:
                 print(asdict(ending), flush=True)

@@ -17,11 +17,27 @@ LISTS = "json"
 
 WHITE_SPACE = " "
 
+BRACKETS = "<>"
+"""The separator of strings such as <python><pandas>, as Stack Overflow writes them."""
+
 MISSING = frozenset({"", "nan", "NaN", "None", "null", "NULL", "<NA>", "NaT", "N/A", "n/a", "#N/A"})
 """Strings that other programs write where there is no label."""
 
 _MARKS = (";", "|")
 _MANY = re.compile(r"[;|,\[]|://")
+_PERHAPS_MANY = re.compile(r"[\s/&+]|::|><")
+_IN_BRACKETS = re.compile(r"(<[^<>]+>)+")
+_BREAKS = {"\n": "line breaks", "\t": "tabs"}
+_UNUSUAL = {
+    WHITE_SPACE: "white space",
+    "/": "slashes",
+    "::": "double colons",
+    "&": "ampersands",
+    "+": "plus signs",
+}
+"""What separates labels in some files, and is within single labels in most."""
+_MOST_COMPARED = 100_000
+"""Strings that are compared with each other at most."""
 _URIS = re.compile(r"\s*(<[^<>\s]+>|[a-zA-Z][\w+.-]*://\S+)(\s+(<[^<>\s]+>|[a-zA-Z][\w+.-]*://\S+))*\s*")
 _SIDE_BY_SIDE = re.compile(r"""['"]\s+['"]""")
 _OPTION = "--label-separator (label_separator in Python)"
@@ -34,7 +50,9 @@ class SeparatorScan:
         self._filled = False
         self._lists = True
         self._uris = True
+        self._brackets = True
         self._first: dict[str, str] = {}
+        self._cells: set[str] = set()
 
     def add(self, cell: str) -> None:
         """Take one string."""
@@ -44,9 +62,12 @@ class SeparatorScan:
         self._filled = True
         self._lists = self._lists and cell.startswith("[")
         self._uris = self._uris and _URIS.fullmatch(cell) is not None
-        for mark in (*_MARKS, ","):
+        self._brackets = self._brackets and _IN_BRACKETS.fullmatch(cell) is not None
+        for mark in (*_MARKS, ",", *_BREAKS):
             if mark not in self._first and mark in cell:
                 self._first[mark] = cell
+        if len(self._cells) < _MOST_COMPARED:
+            self._cells.add(cell)
 
     def add_all(self, values: Iterable[Any]) -> SeparatorScan:
         """Take those of the values that are strings."""
@@ -69,7 +90,8 @@ class SeparatorScan:
             return trained
         if trained == NONE or found == NONE:
             return trained or found
-        if trained in (None, found, LISTS, WHITE_SPACE) or found in (LISTS, WHITE_SPACE):
+        evident = (LISTS, WHITE_SPACE, BRACKETS)
+        if trained in (None, found, *evident) or found in evident:
             return found
         raise ValueError(
             f"labels are separated by {found!r}, but by {trained!r} in the training data of the model: say which "
@@ -81,6 +103,8 @@ class SeparatorScan:
             return LISTS
         if self._filled and self._uris:
             return WHITE_SPACE
+        if self._filled and self._brackets:
+            return BRACKETS
         marks = [mark for mark in _MARKS if mark in self._first]
         if len(marks) > 1:
             both = " and ".join(f"{mark!r} (as in {_short(self._first[mark])})" for mark in marks)
@@ -90,13 +114,33 @@ class SeparatorScan:
             )
         if marks:
             return marks[0]
-        if "," in self._first:
-            cell = self._first[","]
-            raise ValueError(
-                f"{_short(cell)} may be one label or {len(splitter(',')(cell))} labels with commas between them: "
-                f"say which with {_OPTION}, {NONE!r} for one label or ',' for several"
-            )
+        for mark, words in {",": "commas", **_BREAKS}.items():
+            if mark in self._first:
+                raise _one_or_several(self._first[mark], mark, words)
+        self._check_unusual()
         return NONE
+
+    def _check_unusual(self) -> None:
+        """Most strings with white space, a slash or the like are made of strings that are labels by themselves."""
+        for mark, words in _UNUSUAL.items():
+            split = splitter(mark)
+            several = {cell: parts for cell in self._cells if mark in cell and len(parts := split(cell)) > 1}
+            of_labels = [cell for cell, parts in several.items() if self._cells.issuperset(parts)]
+            if len(of_labels) > 1 and 2 * len(of_labels) >= len(several):
+                raise _one_or_several(min(of_labels), mark, words)
+
+
+def _one_or_several(cell: str, mark: str, words: str) -> ValueError:
+    shown = mark.encode("unicode_escape").decode()
+    return ValueError(
+        f"{_short(cell)} may be one label or {len(splitter(mark)(cell))} labels with {words} between them: "
+        f"say which with {_OPTION}, {NONE!r} for one label or '{shown}' for several"
+    )
+
+
+def may_be_several_by_others(cell: str) -> bool:
+    """Whether the string may be several labels, depending on all other strings."""
+    return _PERHAPS_MANY.search(cell) is not None
 
 
 def may_be_several(cell: str) -> bool:
@@ -110,6 +154,8 @@ def splitter(separator: str) -> Callable[[str], list[str]]:
         return lambda cell: _labels([cell])
     if separator == LISTS:
         return _split_list
+    if separator == BRACKETS:
+        return lambda cell: _labels(cell.strip().strip("<>").split("><"))
     if separator.isspace() and separator not in ("\t", "\n"):
         return _split_words
     return lambda cell: _labels(cell.split(separator))

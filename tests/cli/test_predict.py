@@ -194,3 +194,11 @@ def test_documents_without_text_are_told(call: Call, model: Path, tmp_path: Path
     source = tmp_path / "in.jsonl"
     source.write_text('{"title": "", "text": " "}\n{"title": "", "text": "a"}\n')
     assert "warning: 1 of 2 documents have no text\n" in call("predict", model, source).err
+
+
+def test_a_file_without_documents_is_told(call: Call, model: Path, tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text("")
+    answer = call("predict", model, source)
+    assert (answer.code, answer.out) == (0, "")
+    assert f"warning: there are no documents in {source}\n" in answer.err

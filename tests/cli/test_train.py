@@ -88,6 +88,14 @@ def test_ids_of_a_file_of_labels_that_are_misspelled(call: Call, train_only: Pat
     assert f"{warning}(documents have 'common')".replace(str(labels), str(beside)) in answer.err
 
 
+def test_labels_that_pandas_wrote_as_decimals_are_told(call: Call, tmp_path: Path) -> None:
+    table = tmp_path / "a.csv"
+    table.write_text("text,label\n" + "".join(f"a text {n},{n % 3}.0\n" for n in range(9)))
+    answer = call("train", table, "-o", tmp_path / "m", "--system", "dummy")
+    assert answer.code == 0
+    assert "warning: all labels are numbers like '0.0', as pandas writes whole numbers" in answer.err
+
+
 def test_validation_documents_without_labels(call: Call, train_only: Path, tmp_path: Path) -> None:
     write_lines(train_only / "valid.jsonl", [{"text": "a text"}])
     answer = call("train", train_only, "-o", tmp_path / "m", "--system", "dummy", "-q")

@@ -23,6 +23,13 @@ def test_strings_are_split_by_the_separator() -> None:
         keys.label_ids("a;b")
 
 
+def test_strings_that_other_strings_may_explain_are_compared_with_them() -> None:
+    asked = []
+    keys = Keys(scan=lambda: asked.append("asked") or " ")
+    assert (keys.label_ids("python"), asked) == (["python"], [])
+    assert (keys.label_ids("python pandas"), asked) == (["python", "pandas"], ["asked"])
+
+
 def test_labels_are_under_one_key() -> None:
     keys = Keys()
     keys.of(("text", "tags"))

@@ -32,6 +32,7 @@ from longtail.errors import DataError
         (["Titel;Schlagwörter", "a;b"], "table"),
         (["a cat, a dog", "a bird, a fish", "one, two"], "text"),
         (["Hello", "you", "there"], "text"),
+        (["0 10:30"], "text"),
     ],
 )
 def test_the_only_reading_is_taken(lines: list[str], kind: str) -> None:
@@ -45,6 +46,7 @@ def test_the_only_reading_is_taken(lines: list[str], kind: str) -> None:
         (["text"], "names of columns .text. or a text"),
         (["a\tb", "c\td"], "there are tabs in every line"),
         (["name|kind", "a|b", "c|d"], "none is known"),
+        (["0,2 0:1 3:0.5", "1 1:1", " 2:1e-3"], "sparse vectors .* without a header"),
         (["<html>", "a"], "is XML or HTML"),
         (["[", "{}"], "is a JSON array"),
         (['["a",', '"b"]'], "is a JSON array"),

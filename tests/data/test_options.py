@@ -21,3 +21,11 @@ def test_values_are_checked() -> None:
             ReadOptions(**wrong)
     with pytest.raises(dataclasses.FrozenInstanceError):
         ReadOptions().split = 3
+
+
+def test_characters_that_are_hard_to_type() -> None:
+    assert [ReadOptions(label_separator=text).label_separator for text in (r"\n", r"\t", ";")] == [
+        "\n",
+        "\t",
+        ";",
+    ]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from longtail.data.options import DEFAULTS, ReadOptions
@@ -32,3 +34,8 @@ def test_options_of_a_model() -> None:
 def test_what_is_no_reading(wrong: object) -> None:
     with pytest.raises(UsageError, match="reading"):
         checked(wrong)
+
+
+def test_a_column_without_a_name_and_labels_in_brackets() -> None:
+    shown = replace(FOUND, separator="<>", others=("", "x")).line()
+    assert "labels: tags (in angle brackets); not read: a column without a name, x" in shown

@@ -108,6 +108,8 @@ def command(
                         empty += sum(not text.strip() for text in documents.joined())
                 file.finish()
             tagged = phase.done
+    if not tagged:
+        session.say(f"warning: there are no documents in {'standard input' if source == '-' else source}")
     if empty:
         session.say(f"warning: {empty:,} of {tagged:,} documents have no text")
     unknown = known.unknown_sentence(source)

@@ -210,7 +210,7 @@ def read_sets(
     from longtail.cli import understanding
     from longtail.cli.label_vocabulary import with_vocabulary
     from longtail.data import overlap, read_labels, read_vocabulary
-    from longtail.data.misspelled import misspelled, misspelled_labels, sentence
+    from longtail.data.misspelled import label_doubts, misspelled, misspelled_labels, sentence
     from longtail.data.reading import read_parts
     from longtail.label_cells import NONE
     from longtail.types import Dataset
@@ -232,9 +232,11 @@ def read_sets(
         # No string of the training data has several labels: others may.
         kept["separator"] = None
     kept |= overlap.remembered(sets["train"].documents)
+    for doubt in label_doubts(found.labels.ids):
+        session.say(f"warning: {doubt}")
     if labels is None:
-        if (doubt := misspelled_labels(found)) is not None:
-            session.say(f"warning: {doubt}")
+        if (misspelling := misspelled_labels(found)) is not None:
+            session.say(f"warning: {misspelling}")
         return sets, kept
     if not any(label in labels.index for label in sets["train"].labels.ids):
         session.say(f"warning: no label of {data} is in {vocabulary}")

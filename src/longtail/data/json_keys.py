@@ -9,7 +9,15 @@ from typing import Any, cast
 from longtail.data.options import DEFAULTS, ReadOptions
 from longtail.data.roles import Roles, find_roles
 from longtail.data.understood import Understood
-from longtail.label_cells import MISSING, NONE, check_not_indicators, label_of, may_be_several, splitter
+from longtail.label_cells import (
+    MISSING,
+    NONE,
+    check_not_indicators,
+    label_of,
+    may_be_several,
+    may_be_several_by_others,
+    splitter,
+)
 
 
 class Keys:
@@ -49,7 +57,8 @@ class Keys:
             return label_ids(value)
         self.strings = True
         if self._split is None:
-            if not may_be_several(value):
+            several = may_be_several(value)
+            if not several and (self._scan is None or not may_be_several_by_others(value)):
                 return splitter(NONE)(value)
             if self._scan is None:
                 raise ValueError(

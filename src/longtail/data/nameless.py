@@ -71,6 +71,13 @@ def check_plain(lines: Sequence[str], path: str | Path, options: ReadOptions = D
         raise DataError(
             f"is XML or HTML, which is no format of documents; if lines are texts, {_say('text')}", path=path
         )
+    if len(lines) > 1 and all(map(_ENTRIES.fullmatch, lines)):
+        raise DataError(
+            "the lines are sparse vectors (number:value) without a header: write the numbers of documents, "
+            f"features and labels in a line before them; if they are texts, {_say('text')}",
+            path=path,
+            line=1,
+        )
     header = header_of(first)
     known = known_columns(first, options)
     if known > 1 or (known and len(header) <= _WIDEST_HEADER):

@@ -11,6 +11,9 @@ ID_NAMES = ("id", "uid", "doc_id")
 TITLE_NAMES = ("title",)
 TEXT_NAMES = ("text", "content", "body", "abstract")
 
+_ESCAPES = {r"\n": "\n", r"\t": "\t"}
+"""Characters that are hard to type in a shell."""
+
 SPLITS = 10
 """The XMC repository's small data sets come with ten train/test splits."""
 
@@ -56,6 +59,8 @@ class ReadOptions:
             raise UsageError(f"split must be between 0 and {SPLITS - 1}, not {self.split}")
         if self.label_separator == "":
             raise UsageError("label_separator must not be empty")
+        if self.label_separator in _ESCAPES:
+            object.__setattr__(self, "label_separator", _ESCAPES[self.label_separator])
         try:
             codecs.lookup(self.encoding)
         except LookupError:

@@ -1,19 +1,21 @@
 """The rows of a Parquet file; memory is bounded by what the file holds, not by what it claims.
 
 A page may say that one long string is the cell of a billion rows. Strings stay numbers of a dictionary until they
-are cells, equal cells share their string, and rows and characters are counted against the size of the file.
+are cells, equal cells share their string, and rows and characters are counted against the size of the file. What
+the footer says of sizes and encodings is not relied on: the pages themselves are asked.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from longtail.data import limits
 from longtail.data.lines import naming_file
+from longtail.data.parquet_pages import Pages, pages_of
 from longtail.errors import DataError, MissingPackageError
 
 _ROWS_AT_ONCE = 4096
@@ -35,18 +37,24 @@ def parquet_rows(path: Path) -> Iterator[tuple[int, Sequence[Any]]]:
             with parquet.ParquetFile(handle, **_SEQUENTIAL) as file:
                 names, metadata = file.schema_arrow.names, file.metadata
                 strings = _string_columns(file.schema)
-                _check_claims(metadata, size, path)
+            limits.check_rows(metadata.num_rows, size, path)
+            groups = [_pages(handle, metadata.row_group(at)) for at in range(metadata.num_row_groups)]
+            _check_pages(groups, size, path)
             numbers = count(1)
             yield next(numbers), names
             cells = _Cells(arrow, size, path)
-            for columns, group in _groups(metadata, strings):
+            for group, pages in enumerate(groups):
+                columns = [
+                    column for column in strings if column in pages and not _DELTAS & pages[column].encodings
+                ]
                 handle.seek(0)
                 # One group of rows at a time: Arrow does not join the dictionaries of lists.
                 with parquet.ParquetFile(
                     handle, read_dictionary=columns, metadata=metadata, **_SEQUENTIAL
                 ) as file:
-                    rows = _rows_at_once(metadata.row_group(group))
-                    for batch in file.iter_batches(batch_size=rows, row_groups=[group], use_threads=False):
+                    for batch in file.iter_batches(
+                        batch_size=_rows_at_once(pages), row_groups=[group], use_threads=False
+                    ):
                         for row in zip(*cells.of_batch(batch), strict=True):
                             yield next(numbers), row
         except (arrow.ArrowException, ValueError, IndexError, OverflowError, NotImplementedError) as error:
@@ -67,36 +75,26 @@ def _string_columns(schema: Any) -> list[str]:
     ]
 
 
-def _groups(metadata: Any, strings: list[str]) -> Iterator[tuple[list[str], int]]:
-    """The groups of rows, each with the columns that Arrow can give as numbers of a dictionary."""
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        deltas = {column.path_in_schema for column in _columns(group) if _DELTAS & set(column.encodings)}
-        yield [path for path in strings if path not in deltas], number
+def _pages(handle: BinaryIO, group: Any) -> dict[str, Pages]:
+    """The pages of each column of a group of rows."""
+    columns = (group.column(at) for at in range(group.num_columns))
+    return {column.path_in_schema: pages_of(handle, column) for column in columns}
 
 
-def _rows_at_once(group: Any) -> int:
+def _rows_at_once(pages: Mapping[str, Pages]) -> int:
     """Fewer rows where strings are stored by the prefix they share: each may be as long as all together."""
-    sizes: list[int] = [
-        column.total_uncompressed_size for column in _columns(group) if _BY_PREFIX in column.encodings
-    ]
+    sizes = [column.unpacked for column in pages.values() if _BY_PREFIX in column.encodings]
     return max(1, min(_ROWS_AT_ONCE, _PREFIXED_BYTES_AT_ONCE // max([*sizes, 1])))
 
 
-def _columns(group: Any) -> list[Any]:
-    return [group.column(at) for at in range(group.num_columns)]
-
-
-def _check_claims(metadata: Any, size: int, path: Path) -> None:
-    limits.check_rows(metadata.num_rows, size, path)
-    groups = (metadata.row_group(at) for at in range(metadata.num_row_groups))
-    unpacked = sum(column.total_uncompressed_size for group in groups for column in _columns(group))
-    limits.check_unpacked(unpacked, size, path)
-    for number in range(metadata.num_row_groups):
-        for column in _columns(metadata.row_group(number)):
-            # Of a list all strings are unpacked at once, so how many rows are read does not bound them.
-            if _BY_PREFIX in column.encodings and "." in column.path_in_schema:
-                limits.check_unpacked(column.num_values * column.total_uncompressed_size, size, path)
+def _check_pages(groups: Sequence[Mapping[str, Pages]], size: int, path: Path) -> None:
+    limits.check_unpacked(sum(column.unpacked for group in groups for column in group.values()), size, path)
+    for group in groups:
+        for name, column in group.items():
+            # Of a list all values are unpacked at once, so how many rows are read does not bound them.
+            limits.check_unpacked(column.values, size, path)
+            if _BY_PREFIX in column.encodings and "." in name:
+                limits.check_unpacked(column.values * column.unpacked, size, path)
 
 
 class _Cells:

@@ -8,9 +8,14 @@ from typing import Any
 
 from longtail.data.options import ReadOptions
 from longtail.errors import UsageError
-from longtail.label_cells import LISTS, NONE, WHITE_SPACE
+from longtail.label_cells import BRACKETS, LISTS, NONE, WHITE_SPACE
 
-_IN_WORDS = {NONE: "one per document", LISTS: "lists", WHITE_SPACE: "separated by white space"}
+_IN_WORDS = {
+    NONE: "one per document",
+    LISTS: "lists",
+    WHITE_SPACE: "separated by white space",
+    BRACKETS: "in angle brackets",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,7 +50,9 @@ class Understood:
                 f"labels: {labels}",
             ]
             if self.others:
-                pieces.append(f"not read: {', '.join(self.others)}")
+                pieces.append(
+                    f"not read: {', '.join(name or 'a column without a name' for name in self.others)}"
+                )
         if self.label_file is not None:
             pieces.append(f"label texts: {self.label_file}")
         return "; ".join(pieces)

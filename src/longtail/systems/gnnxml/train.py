@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from longtail.run import Run
 from longtail.shortlist.candidates import Candidates
+from longtail.systems.cold_labels import never_predicted
 from longtail.systems.gnnxml.clusters import Clusters, cluster_labels
 from longtail.systems.gnnxml.config import GnnxmlConfig
 from longtail.systems.gnnxml.documents import DocumentGraphs
@@ -58,9 +59,9 @@ def train(
         label_texts = [text for text in data.labels.texts if text]
         features, X = store.fit_tfidf(config.text, config.fields, label_texts)
     Y = csr_array((np.ones(data.Y.nnz, np.float32), data.Y.indices, data.Y.indptr), shape=data.Y.shape)
-    cold = int((data.label_counts == 0).sum())
-    if cold:
-        run.warn(f"labels without training documents, which are never predicted: {cold:,}")
+    cold = never_predicted(data)
+    if cold is not None:
+        run.warn(cold)
 
     texts = store.texts(config.fields)
     documents = DocumentGraphs.fit(texts, config.documents, run, seed=config.seed)

@@ -19,6 +19,7 @@ from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.shortlist.tree_weights import TreeWeights
 from longtail.storage import VerifiedFolder, read_json, write_json
 from longtail.systems.base import Capabilities, System
+from longtail.systems.cold_labels import never_predicted
 from longtail.systems.feature_rows import check_kind
 from longtail.systems.linear.config import LinearConfig
 from longtail.systems.linear.predict import CorrelationGraph, LinearDocuments, LinearPredictor
@@ -53,9 +54,9 @@ class LinearTree(System):
         trees = train_trees(X, Y, self.config, run)
         graph = correlations(train.Y, self.config, run)
         self.predictor_ = LinearPredictor(trees, graph, self.config, len(train.labels))
-        cold = int((train.label_counts == 0).sum())
-        if cold and self.config.label_text == "none":
-            run.warn(f"labels without training documents, which are never predicted: {cold:,}")
+        cold = never_predicted(train)
+        if cold is not None and self.config.label_text == "none":
+            run.warn(cold)
 
     def _encode(
         self,
