@@ -85,7 +85,7 @@ class LongtailSystem(Contestant):
         given: dict[str, Any] = {"seed": self.job.seed, "fields": list(self.job.source.fields)}
         if not self.job.validate:
             given["calibrate"] = "none"
-        return given | self.choice | self.job.settings
+        return {**given, **self.choice, **self.job.settings}
 
     def prepare(self, X: Any, Y: Any) -> None:
         """Trains on a few documents first, which loads the compiled kernels (or compiles them, once a machine)."""

@@ -1,8 +1,9 @@
 """MiniLM sentence embeddings as they are: cosine to label names, nearest training documents, both added."""
 
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,15 @@ SEARCHED = 256
 
 NAMES = 100
 """Labels of nearest name that are candidates."""
+
+
+class Found(NamedTuple):
+    """One document: nearest training documents with their cosines, candidates with the cosines of their names."""
+
+    near: Any
+    similar: Any
+    labels: Any
+    cosines: Any
 
 
 class Embeddings(TextContestant):
@@ -77,16 +87,17 @@ class Embeddings(TextContestant):
         rows = some_rows(len(texts), 0)
         filtered = self.filtered("val")
         filtered = None if filtered is None else filtered[rows]
-        queries = self.encode([texts[row] for row in rows])
+        found = self.search(self.encode([texts[row] for row in rows]), max(NEIGHBOURS))
         best = -1.0
-        grid = [{"neighbours": k} for k in NEIGHBOURS]
+        grid: list[dict[str, Any]] = [{"neighbours": k} for k in NEIGHBOURS]
         if "weight" in self.chosen:
             grid = [settings | {"weight": w} for settings in grid for w in WEIGHTS]
         for settings in grid:
-            labels, _ = ranked_rows(*self.scores(queries, settings | self.job.settings), 10)
-            found = ndcg(labels, Y[rows], filtered)
-            if found > best:
-                best, self.chosen = found, settings
+            indptr, labels, scores = self.mixed(found, settings | self.job.settings)
+            ranking, _ = ranked_rows(indptr, labels, scores, 10)
+            quality = ndcg(ranking, Y[rows], filtered)
+            if quality > best:
+                best, self.chosen = quality, settings
 
     def save(self, folder: Path) -> None:
         """Vectors and labels of documents; the encoder is not part of the model."""
@@ -104,11 +115,13 @@ class Embeddings(TextContestant):
 
     def predict(self, rows: Any, k: int) -> Any:
         """Embeds and searches."""
-        return self.scores(self.encode(rows), self.settings())
+        settings = self.settings()
+        return self.mixed(self.search(self.encode(rows), settings.get("neighbours", 0)), settings)
 
     def top(self, predicted: Any, k: int) -> tuple[Any, Any]:
         """From a sparse matrix of scores."""
-        return ranked_rows(*predicted, k)
+        indptr, labels, scores = predicted
+        return ranked_rows(indptr, labels, scores, k)
 
     def encode(self, texts: list[str]) -> Any:
         """Mean of token vectors, of length one; texts of similar length share a batch."""
@@ -132,56 +145,62 @@ class Embeddings(TextContestant):
                 vectors[batch] = self.torch.nn.functional.normalize(mean, dim=1).numpy()
         return vectors
 
-    def scores(self, queries: Any, settings: dict[str, Any]) -> tuple[Any, Any, Any]:
-        """Rows of labels and scores in CSR form."""
-        parts: list[tuple[Any, Any]] = []
+    def search(self, queries: Any, neighbours: int) -> list[Found]:
+        """Neighbours and labels of similar name, per document."""
+        found: list[Found] = []
         for start in range(0, len(queries), SEARCHED):
-            parts += self._scores(queries[start : start + SEARCHED], settings)
-        sizes = [len(labels) for labels, _ in parts]
-        indptr = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-        none = np.zeros(0, np.int64), np.zeros(0, np.float32)
-        labels = np.concatenate([labels for labels, _ in parts] or [none[0]])
-        return indptr, labels, np.concatenate([scores for _, scores in parts] or [none[1]])
-
-    def _scores(self, queries: Any, settings: dict[str, Any]) -> list[tuple[Any, Any]]:
-        weight = settings.get("weight", 1.0)
-        near, similar = (
-            nearest(queries @ self.vectors.T, settings["neighbours"])
-            if self.uses_neighbours
-            else (None, None)
-        )
-        cosines = queries @ self.names.T if self.uses_names else None
-        named = None if cosines is None else nearest(cosines, NAMES)[0]
-        found = []
-        for row in range(len(queries)):
-            labels, values = np.zeros(0, np.int64), np.zeros(0, np.float32)
-            if near is not None and similar is not None:
-                labels, values = self._votes(near[row], similar[row])
-            if cosines is not None and named is not None:
-                candidates = np.union1d(labels, named[row])
-                votes = np.zeros(len(candidates), np.float32)
-                votes[np.searchsorted(candidates, labels)] = values
-                own = np.clip(cosines[row, candidates], 0, 1)
-                labels = candidates
-                values = weight * votes + (1 - weight) * own if self.uses_neighbours else own
-            found.append((labels, values))
+            some = queries[start : start + SEARCHED]
+            no_one = np.zeros((len(some), 0))
+            near, similar = no_one.astype(np.int64), no_one
+            if self.uses_neighbours:
+                near, similar = nearest(some @ self.vectors.T, neighbours)
+            if not self.uses_names:
+                found += [Found(*row, None, None) for row in zip(near, similar, strict=True)]
+                continue
+            cosines = some @ self.names.T
+            named, _ = nearest(cosines, NAMES)
+            for row in range(len(some)):
+                labels = np.unique(np.concatenate([named[row], *(self._labels(d) for d in near[row])]))
+                found.append(Found(near[row], similar[row], labels, np.clip(cosines[row, labels], 0, 1)))
         return found
 
-    def _votes(self, documents: Any, similar: Any) -> tuple[Any, Any]:
+    def mixed(self, found: Sequence[Found], settings: dict[str, Any]) -> tuple[Any, Any, Any]:
+        """Votes of neighbours and cosines of names added, as rows of labels and scores in CSR form."""
+        rows = [self._mixed_row(row, settings) for row in found]
+        indptr = np.concatenate([[0], np.cumsum([len(labels) for labels, _ in rows], dtype=np.int64)])
+        labels = np.concatenate([labels for labels, _ in rows] or [np.zeros(0, np.int64)])
+        return indptr, labels, np.concatenate([scores for _, scores in rows] or [np.zeros(0, np.float32)])
+
+    def _mixed_row(self, row: Found, settings: dict[str, Any]) -> tuple[Any, Any]:
+        if not self.uses_neighbours:
+            return row.labels, row.cosines
+        voted, votes = self._votes(row, settings["neighbours"])
+        if row.labels is None:
+            return voted, votes
+        values = (1 - settings["weight"]) * row.cosines
+        values[np.searchsorted(row.labels, voted)] += settings["weight"] * votes
+        return row.labels, values
+
+    def _labels(self, document: int) -> Any:
+        return self.Y.indices[self.Y.indptr[document] : self.Y.indptr[document + 1]]
+
+    def _votes(self, row: Found, neighbours: int) -> tuple[Any, Any]:
         """Labels of the neighbours and the share of the similarity that votes for each."""
-        spans = [(self.Y.indptr[d], self.Y.indptr[d + 1]) for d in documents]
-        voted = np.concatenate([self.Y.indices[start:end] for start, end in spans])
-        weights = np.repeat(np.clip(similar, 0, 1), [end - start for start, end in spans])
-        labels, places = np.unique(voted, return_inverse=True)
-        total = max(float(np.clip(similar, 0, 1).sum()), 1e-9)
-        return labels.astype(np.int64), (np.bincount(places, weights, len(labels)) / total).astype(np.float32)
+        own = [self._labels(document) for document in row.near[:neighbours]]
+        similar = np.clip(row.similar[:neighbours], 0, 1)
+        weights = np.repeat(similar, [len(labels) for labels in own])
+        labels, places = np.unique(np.concatenate(own), return_inverse=True)
+        shares = np.bincount(places, weights, len(labels)) / max(float(similar.sum()), 1e-9)
+        return labels.astype(np.int64), shares.astype(np.float32)
 
 
 def nearest(similarities: Any, k: int) -> tuple[Any, Any]:
-    """The k highest columns per row, in no order, and their values."""
+    """The k highest columns per row, highest first, and their values."""
     k = min(k, similarities.shape[1])
     found = np.argpartition(-similarities, k - 1, axis=1)[:, :k]
-    return found, np.take_along_axis(similarities, found, axis=1)
+    values = np.take_along_axis(similarities, found, axis=1)
+    order = np.argsort(-values, axis=1, kind="stable")
+    return np.take_along_axis(found, order, axis=1), np.take_along_axis(values, order, axis=1)
 
 
 if __name__ == "__main__":
