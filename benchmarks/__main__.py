@@ -29,6 +29,8 @@ def main(arguments: Sequence[str]) -> int:
             return 0
         if options.command == "all":
             return _all(options, arguments)
+        if options.command == "claims":
+            return _claims(options, arguments)
         return _run(options, arguments)
     except (BenchmarkError, LongtailError) as error:
         print(f"error: {error}", file=sys.stderr)
@@ -62,6 +64,24 @@ def _all(options: Namespace, arguments: Sequence[str]) -> int:
         work=options.work.resolve(),
         timeout=options.timeout,
         command=["python", "-m", "benchmarks", *arguments],
+    )
+    return 1 if failed else 0
+
+
+def _claims(options: Namespace, arguments: Sequence[str]) -> int:
+    # Imports every system, which the other commands do without.
+    from benchmarks.claims import command
+
+    todo = command.missing(options.only, options.settings, options.seeds)
+    if options.list or (options.data is None and not todo):
+        for run in todo:
+            print(run.side.system, run.configuration, run.seed, *run.side.settings)
+        return 0
+    if options.data is None:
+        raise BenchmarkError(f"{len(todo)} runs are missing: name the folder of the data with --data")
+    words = ["python", "-m", "benchmarks", *arguments]
+    failed = command.run_claims(
+        options.data, todo, n_threads=options.threads, command=words, minutes=options.minutes
     )
     return 1 if failed else 0
 

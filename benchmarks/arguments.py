@@ -1,4 +1,4 @@
-"""The command line: `run`, `all`, `table` and `install`."""
+"""The command line: `run`, `all`, `claims`, `table` and `install`."""
 
 from __future__ import annotations
 
@@ -65,6 +65,19 @@ def parser() -> argparse.ArgumentParser:
     everything.add_argument("--timeout", type=float, help="seconds a contestant may take")
     everything.add_argument("--work", type=Path, default=WORK, help="folder for environments and matrices")
     everything.add_argument("--list", action="store_true", help="list what is missing and run nothing")
+
+    claims = commands.add_parser("claims", help="test what the papers say, and write docs/claims.md")
+    claims.add_argument("--data", type=Path, help="the folder with the folders debian and so on")
+    claims.add_argument(
+        "--only", type=_names, default=[], help="beginnings of names, separated by commas: ECLARE-T5,GALAXC"
+    )
+    claims.add_argument(
+        "--settings", type=_names, default=["paper", "longtail"], help="paper, longtail or both"
+    )
+    claims.add_argument("--seeds", type=_numbers, default=[0, 1, 2], help="0,1,2 (default)")
+    claims.add_argument("--threads", type=int, default=1)
+    claims.add_argument("--minutes", type=float, help="no run is started after so many minutes")
+    claims.add_argument("--list", action="store_true", help="list what is missing and run nothing")
 
     table = commands.add_parser("table", help="make Markdown tables from results")
     table.add_argument("files", nargs="+", type=Path)

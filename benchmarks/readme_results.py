@@ -46,7 +46,7 @@ PREFERRED = (
 """Peers of the README in this order, one of each group, until there are five rows."""
 
 BIG = """\
-`python -m benchmarks all --data DIR` runs what is missing of these tables; the runs are in `benchmarks/results/big`,
+`python -m benchmarks all --data DIR` runs what is missing of these tables. Runs are in `benchmarks/results/big`,
 one file per data set, contestant and seed. All contestants have the same splits and metrics, one processor thread,
 and settings that are defaults or chosen on validation documents. Without a number of runs, a row is of seed 0.
 `bibtex` and `delicious` have ten splits, feature rows instead of texts, and no validation part.
@@ -55,8 +55,9 @@ and settings that are defaults or chosen on validation documents. Without a numb
 - **F1**: micro F1 of labels above one threshold, which is chosen on validation documents for each contestant.
 - **ECE**: expected calibration error of the five best labels, where scores are between 0 and 1. longtail's are
   calibrated on validation documents.
-- **train s**, **predict ms**: processor seconds of training, processor milliseconds per document in a batch, features
-  included. **MB**: peak memory of the process, data included. MiniLM needs its encoder besides the model (90 MB)."""
+- **train s**, **predict ms**: processor seconds of training, processor milliseconds per document in a batch; both
+  with features.
+- **MB**: peak memory of the process, data included. MiniLM needs its encoder besides the model (90 MB)."""
 """What stands above the big table."""
 
 ROWS = 5
