@@ -150,6 +150,6 @@ CLAIMS = (
         paper="a plot",
         first=Side("eclare", ("classifier.combine=attention",), "refinement in frequent labels"),
         second=Side("eclare", ("classifier.combine=attention",), "refinement in rare labels"),
-        note="Share of the refinement vector in attention times norm: frequent labels, and those of 1 to 5 documents.",
+        note="Share of the refinement vector in attention times norm: frequent labels, labels of 1 to 5 documents.",
     ),
 )
