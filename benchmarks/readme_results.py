@@ -86,15 +86,8 @@ def read(name: str) -> Any:
 
 def peers(data: str) -> dict[str, Row]:
     """Other libraries by the name of the contestant; the big table counts before files of a single run."""
-    found = {
-        name: Row(
-            PEER_NAMES[name],
-            [row.metrics[metric] or 0.0 for metric in METRICS],
-            _minutes(row.train_cpu_seconds),
-            row.predict_cpu_ms,
-        )
-        for name, row in big_table.peers(data, RESULTS / "big").items()
-    }
+    of_table = big_table.peers(data, RESULTS / "big")
+    found = {name: _row(PEER_NAMES[name], measured) for name, measured in of_table.items()}
     for file in PEERS[data]:
         if not (RESULTS / file).is_file():
             continue
@@ -107,6 +100,21 @@ def peers(data: str) -> dict[str, Row]:
                     row.get("batch_cpu_ms"),
                 )
     return found
+
+
+def _row(name: str, measured: big_table.Measured) -> Row:
+    return Row(
+        name,
+        [measured.metrics[metric] or 0.0 for metric in METRICS],
+        _minutes(measured.train_cpu_seconds),
+        measured.predict_cpu_ms,
+    )
+
+
+def in_big_table(data: str) -> list[Row]:
+    """Systems and ensembles of longtail that the big table has."""
+    every = big_table.measured(data, RESULTS / "big")
+    return [_row(found.name, found) for found in every if found.contestant not in PEER_NAMES]
 
 
 def ours(data: str) -> list[Row]:
@@ -214,7 +222,8 @@ def section() -> str:
 
 def best_rows(data: str) -> list[Row]:
     """The best of ours by P@1 and the preferred peers; further ensembles of ours where peers are missing."""
-    there, own = peers(data), sorted(ours(data), key=lambda row: -row.metric("P@1"))
+    there = peers(data)
+    own = sorted([*ours(data), *in_big_table(data)], key=lambda row: -row.metric("P@1"))
     chosen = [
         next(there[name] for name in group if name in there) for group in PREFERRED if set(group) & set(there)
     ]

@@ -1,8 +1,8 @@
 """The documentation as a site: python -m tools.docs_site -o .site. It needs the extra docs, and no network.
 
-The pages and notebooks of ``docs/`` are the sources. They are copied to a folder with generated pages, links to files
-outside of ``docs/`` are changed to copies of these, and mkdocs builds the site. A link that leads nowhere is an
-error.
+The pages and notebooks of ``docs/`` are the sources. They are copied to a folder with generated pages, links to
+files outside of ``docs/`` are changed to copies of these, and mkdocs builds the site. A link that leads nowhere is
+an error.
 """
 
 from __future__ import annotations

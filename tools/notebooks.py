@@ -1,7 +1,7 @@
 """Notebooks of the documentation: python -m tools.notebooks runs them and writes what their cells show.
 
-A cell runs as in Jupyter: all cells of a notebook share one namespace, what is printed is shown, and so is the value
-of the last expression. Jupyter is not needed. The site shows a notebook as a page with its stored outputs.
+A cell runs as in Jupyter: all cells of a notebook share one namespace, what is printed is shown, and so is the
+value of the last expression. Jupyter is not needed. The site shows a notebook as a page with its stored outputs.
 """
 
 from __future__ import annotations
