@@ -1,7 +1,7 @@
 """python -m benchmarks.hostile PART [KEY=VALUE ...] [--out FILE]: one measurement, its result as JSON.
 
-Parts: interrupts (runs, commands, labels, seed, moment), files (scale, only), texts (size, systems), near_duplicates
-(texts, pairs).
+Parts: interrupts (runs, commands, labels, seed, moment), files (scale, only), texts (size, systems),
+near_duplicates (texts, pairs).
 """
 
 from __future__ import annotations

@@ -74,6 +74,7 @@ def test_moments_are_at_the_start_the_end_and_between() -> None:
     assert {kind for kind, _, _ in chosen} == {"start", "any", "end"}
     assert all(0 <= seconds <= {"start": 1, "any": 9, "end": 0.3}[kind] for kind, _, seconds in chosen)
     assert sum(number is signal.SIGINT for _, number, _ in chosen) == 8
+    assert {kind for kind, _, _ in interrupts.moments(9.0, 16, 0, "end")} == {"end"}
 
 
 def test_a_real_command_is_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,10 +18,13 @@ ANSWERED, REFUSED = "answered", "refused"
 BYTES = "bytes"
 
 
-def mutate(folder: Path, seed: int) -> str:
-    """Change one or two parts of a model folder, and its manifest with them; says what was changed."""
+def mutate(folder: Path, seed: int, only: str = "*") -> str:
+    """Change one or two parts of a model folder, and its manifest with them; says what was changed.
+
+    ``only`` is a pattern of the names of files that may be changed.
+    """
     random = Random(seed)
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != MANIFEST]
+    files = [path for path in sorted(folder.rglob(only)) if path.is_file() and path.name != MANIFEST]
     files = [path for path in files if path.suffix in (".json", ".jsonl", ".safetensors")]
     done: list[str] = []
     for _ in range(random.choice((1, 1, 1, 2))):

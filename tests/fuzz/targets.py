@@ -6,10 +6,15 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import orjson
 
+from longtail import storage
+from longtail.storage.manifest import MANIFEST, write_manifest
+from longtail.systems.ensemble.reranker import DEPTH, LEAVES
 from tests.fuzz import models, numbers, readers
 
+N_TREES = 7
 GOLDEN = Path(__file__).parents[1] / "golden"
 
 
@@ -55,6 +60,42 @@ class ModelTarget(Target):
         """Load and predict."""
         texts = orjson.loads((GOLDEN / f"{self.name}.json").read_bytes())["texts"]
         return models.outcome(place, texts[:4])
+
+
+@dataclass(frozen=True)
+class TreesTarget(Target):
+    """The golden ensemble with trees in its re-rankers: it is fitted on too few documents to have some."""
+
+    name: str
+    _golden = ModelTarget("ensemble-format-2")
+
+    def warm_up(self) -> None:
+        """Use a model with trees that is not changed."""
+        with tempfile.TemporaryDirectory() as folder:
+            assert self.run(self._planted(Path(folder) / "model")) == models.ANSWERED
+
+    def make(self, place: Path, seed: int) -> str:
+        """A changed copy: every other case changes a re-ranker, the others anything."""
+        self._planted(place)
+        return models.mutate(place, seed, only="reranker-*" if seed % 2 else "*")
+
+    def run(self, place: Path) -> str:
+        """Load and predict."""
+        return self._golden.run(place)
+
+    def _planted(self, place: Path) -> Path:
+        shutil.copytree(GOLDEN / self._golden.name, place)
+        draw = np.random.default_rng(0)
+        for path in sorted(place.glob("reranker-*.safetensors")):
+            arrays = storage.read_arrays(path)
+            features = arrays["weights"].shape[1]
+            arrays["compared"] = draw.integers(0, features + 1, (N_TREES, DEPTH), np.int32)
+            arrays["thresholds"] = draw.normal(size=(N_TREES, DEPTH)).astype(np.float32)
+            arrays["values"] = draw.normal(size=(N_TREES, LEAVES)).astype(np.float32)
+            storage.write_arrays(path, arrays)
+        (place / MANIFEST).unlink()
+        write_manifest(place)
+        return place
 
 
 @dataclass(frozen=True)
@@ -113,7 +154,8 @@ class ReaderTarget(Target):
 READ, NUMBERS = "read-", "numbers-"
 MODELS = tuple(sorted(path.stem for path in GOLDEN.glob("*-format-*.json")))
 READERS = tuple(f"{READ}{kind}" for kind in readers.SEEDS)
-TARGETS = (*READERS, *MODELS)
+TREES = "ensemble-trees"
+TARGETS = (*READERS, *MODELS, TREES)
 SWEEPS = tuple(f"{NUMBERS}{name}" for name in MODELS)
 
 
@@ -121,4 +163,6 @@ def target_named(name: str) -> Target:
     """The target of that name."""
     if name in SWEEPS:
         return NumbersTarget(name)
+    if name == TREES:
+        return TreesTarget(name)
     return ReaderTarget(name) if name in READERS else ModelTarget(name)

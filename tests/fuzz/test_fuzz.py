@@ -3,7 +3,7 @@
 import pytest
 
 from tests.fuzz.campaign import Tally, run_cases
-from tests.fuzz.targets import MODELS, READERS, target_named
+from tests.fuzz.targets import MODELS, READERS, TREES, target_named
 from tests.golden.test_golden import GOLDEN
 
 CASES_PER_MODEL, CASES_PER_READER = 12, 40
@@ -21,7 +21,7 @@ def test_every_golden_model_is_a_target() -> None:
     assert set(MODELS) == set(GOLDEN)
 
 
-@pytest.mark.parametrize("target", MODELS)
+@pytest.mark.parametrize("target", [*MODELS, TREES])
 def test_a_changed_model_answers_or_is_refused(target: str) -> None:
     run(target, CASES_PER_MODEL)
 
