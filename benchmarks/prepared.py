@@ -43,7 +43,17 @@ def main() -> None:
         write_data(data, arguments)
     size = sum(file.stat().st_size for file in data.iterdir())
     limit = size // SHARE
-    system = ["--system", "linear", "--set", "text.ngrams=[1,1]", "--set", "solver.cost=1", "--jobs", "1", "-q"]
+    system = [
+        "--system",
+        "linear",
+        "--set",
+        "text.ngrams=[1,1]",
+        "--set",
+        "solver.cost=1",
+        "--jobs",
+        "1",
+        "-q",
+    ]
     result: dict[str, Any] = {
         "command": " ".join(["python -m benchmarks.prepared", *sys.argv[1:]]),
         "machine": machine(),
