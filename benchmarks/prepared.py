@@ -2,8 +2,8 @@
 
     python -m benchmarks.prepared --work FOLDER --out benchmarks/results/prepared.json
 
-The limit is RLIMIT_DATA: memory of the process itself. Pages of mapped files, which the system takes back when it needs
-them, are not counted.
+The limit is RLIMIT_DATA: memory of the process itself. Pages of mapped files, which the system takes back when it
+needs them, are not counted.
 """
 
 from __future__ import annotations

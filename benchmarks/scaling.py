@@ -5,8 +5,8 @@ Synthetic data, one epoch a stage; each system and size in a process of its own.
     python -m benchmarks.scaling --system linear,eclare,galaxc,lexical,knn,ensemble --labels 10000,100000,1000000
         --json benchmarks/results/scaling.json
 
-With --json a row is kept as soon as it is measured, and those that the file has are not measured again (--again does);
-a run that fails is kept as a row with its error. With --plot all rows of one system become a picture.
+With --json a row is kept as soon as it is measured, and those that the file has are not measured again (--again
+does); a run that fails is kept as a row with its error. With --plot all rows of one system become a picture.
 """
 
 import argparse

@@ -143,12 +143,9 @@ class Documents(Sequence[Document]):
 
         def join(titles: list[str], texts: list[str]) -> list[str]:
             both = zip(titles, texts, strict=True)
-            if tuple(fields) in {("title",), ("text",)}:
-                # A document that is one plain string has no title: it is the short text itself.
-                return [
-                    one or other
-                    for one, other in (both if "title" in fields else zip(texts, titles, strict=True))
-                ]
+            # A document that is one plain string has no title: it is the short text itself.
+            if len(fields) == 1:
+                return [title or text if "title" in fields else text or title for title, text in both]
             return [f"{title}\n{text}" if title and text else title or text for title, text in both]
 
         if isinstance(self.texts, LazyStrings):
