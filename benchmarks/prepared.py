@@ -2,8 +2,8 @@
 
     python -m benchmarks.prepared --work FOLDER --out benchmarks/results/prepared.json
 
-The limit is RLIMIT_DATA: memory of the process itself. Pages of mapped files, which the system takes back when it needs
-them, are not counted.
+The limit is RLIMIT_DATA: memory of the process itself. Pages of mapped files, which the system takes back when it
+needs them, are not counted.
 """
 
 from __future__ import annotations
@@ -43,7 +43,17 @@ def main() -> None:
         write_data(data, arguments)
     size = sum(file.stat().st_size for file in data.iterdir())
     limit = size // SHARE
-    system = ["--system", "linear", "--set", "text.ngrams=[1,1]", "--set", "solver.cost=1", "--jobs", "1", "-q"]
+    system = [
+        "--system",
+        "linear",
+        "--set",
+        "text.ngrams=[1,1]",
+        "--set",
+        "solver.cost=1",
+        "--jobs",
+        "1",
+        "-q",
+    ]
     result: dict[str, Any] = {
         "command": " ".join(["python -m benchmarks.prepared", *sys.argv[1:]]),
         "machine": machine(),

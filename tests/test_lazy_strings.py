@@ -23,7 +23,12 @@ def test_it_is_a_sequence() -> None:
     column, _ = numbers(3 * AT_ONCE + 1)
     every = [str(i) for i in range(3 * AT_ONCE + 1)]
     assert list(column) == every
-    assert (column[5], column[-1], column[2:9:3], len(column)) == (every[5], every[-1], every[2:9:3], len(every))
+    assert (column[5], column[-1], column[2:9:3], len(column)) == (
+        every[5],
+        every[-1],
+        every[2:9:3],
+        len(every),
+    )
     with pytest.raises(IndexError, match="none is"):
         column[len(every)]
 
@@ -41,7 +46,9 @@ def test_only_what_is_asked_for_is_made() -> None:
 
 def test_two_columns_become_one() -> None:
     column, _ = numbers(5)
-    both = joined_with(["a", "b", "c", "d", "e"], column, lambda x, y: [p + q for p, q in zip(x, y, strict=True)])
+    both = joined_with(
+        ["a", "b", "c", "d", "e"], column, lambda x, y: [p + q for p, q in zip(x, y, strict=True)]
+    )
     assert both[1:4] == ["b1", "c2", "d3"]
     assert at(both, np.array([4, 0])) == ["e4", "a0"]
 

@@ -52,6 +52,8 @@ NAVIGATION: dict[str, list[str]] = {
         "tuning.md",
         "plugins.md",
         "estimates.md",
+        "prepared.md",
+        "ray.md",
         "distributed.md",
     ],
     "Reference": [

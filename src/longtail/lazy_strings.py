@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-AT_ONCE = 1024
+AT_ONCE = 64
 """Strings that are made at once when all are read one after another."""
 LAZY_ABOVE = 8192
 """Above so many rows, ``strings_at`` leaves the strings of a lazy column where they are."""

@@ -142,13 +142,11 @@ class Documents(Sequence[Document]):
             raise UsageError(f"fields must be among {', '.join(FIELDS)}, not {list(fields)!r}")
 
         def join(titles: list[str], texts: list[str]) -> list[str]:
-            pairs_of = zip(titles, texts, strict=True)
-            if tuple(fields) == ("title",):
-                # A document that is one plain string has no title: it is the short text itself.
-                return [title or text for title, text in pairs_of]
-            if tuple(fields) == ("text",):
-                return [text or title for title, text in pairs_of]
-            return [f"{title}\n{text}" if title and text else title or text for title, text in pairs_of]
+            both = zip(titles, texts, strict=True)
+            # A document that is one plain string has no title: it is the short text itself.
+            if len(fields) == 1:
+                return [title or text if "title" in fields else text or title for title, text in both]
+            return [f"{title}\n{text}" if title and text else title or text for title, text in both]
 
         if isinstance(self.texts, LazyStrings):
             return cast("list[str]", joined_with(self.titles, self.texts, join))
@@ -394,6 +392,8 @@ def label_matrix(rows: Sequence[Iterable[str]], labels: LabelSet) -> csr_array:
 
 def _digest_texts(digest: Any, column: Sequence[str]) -> None:
     for start in range(0, len(column), 8192):
-        part = column[start : start + 8192]
+        rows = range(start, min(start + 8192, len(column)))
+        part = column.take(np.array(rows)) if isinstance(column, LazyStrings) else column[start : rows.stop]
         digest.update(np.array([len(value) for value in part], dtype="<i8").tobytes())
-        digest.update("".join(part).encode("utf-8", "surrogatepass"))
+        for value in part if isinstance(part, LazyStrings) else ["".join(part)]:
+            digest.update(value.encode("utf-8", "surrogatepass"))

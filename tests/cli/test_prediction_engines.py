@@ -46,14 +46,24 @@ def test_a_cluster_that_cannot_be_used(call: Call, model: Path, tmp_path: Path) 
 @needs_ray
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet", "npz"])
-def test_ray_writes_the_bytes_of_the_local_engine(call: Call, model: Path, tmp_path: Path, ending: str) -> None:
+def test_ray_writes_the_bytes_of_the_local_engine(
+    call: Call, model: Path, tmp_path: Path, ending: str
+) -> None:
     source = tmp_path / "source"
     source.mkdir()
     for number in range(3):
         write_lines(source / f"{number}.jsonl", records(10 * number, 10 * number + 7))
     for engine in ("local", "ray"):
         answer = call(
-            "predict", model, source, "-o", tmp_path / f"{engine}.{ending}", "--engine", engine, "--batch-size", 3
+            "predict",
+            model,
+            source,
+            "-o",
+            tmp_path / f"{engine}.{ending}",
+            "--engine",
+            engine,
+            "--batch-size",
+            3,
         )
         assert answer.code == 0, answer.err
     assert (tmp_path / f"ray.{ending}").read_bytes() == (tmp_path / f"local.{ending}").read_bytes()

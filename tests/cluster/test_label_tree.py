@@ -135,7 +135,9 @@ def test_centroids_keep_their_largest_entries() -> None:
     assert np.allclose(cut, [[0, 5 / 34**0.5, 3 / 34**0.5, 0], [0, 0, 0, 0]])
 
 
-def test_centroids_do_not_depend_on_how_many_labels_are_summed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_centroids_do_not_depend_on_how_many_labels_are_summed_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rng = np.random.default_rng(2)
     X = csr_array((rng.random((50, 20)) * (rng.random((50, 20)) < 0.3)).astype(np.float32))
     Y = csr_array((rng.random((50, 9)) < 0.2).astype(np.float32))

@@ -12,7 +12,13 @@ from longtail.lazy_strings import LazyStrings
 def write(folder: Path) -> Path:
     folder.mkdir()
     rows = [
-        {"title": f"t{i}", "text": f"text {i}", "labels": [f"l{i % 3}"], "year": i, "revealed": ["l9"] * (i % 2)}
+        {
+            "title": f"t{i}",
+            "text": f"text {i}",
+            "labels": [f"l{i % 3}"],
+            "year": i,
+            "revealed": ["l9"] * (i % 2),
+        }
         for i in range(20)
     ]
     for part in ("train", "valid"):
@@ -32,7 +38,10 @@ def test_documents_are_read_into_files(tmp_path: Path) -> None:
     train = found["train"].documents
     assert isinstance(train.texts, LazyStrings)
     assert train.extra is None
-    assert [spool.folder_of(data.documents.ids).name for data in found.values()] == ["documents-1", "documents-2"]
+    assert [spool.folder_of(data.documents.ids).name for data in found.values()] == [
+        "documents-1",
+        "documents-2",
+    ]
 
 
 def test_documents_are_read_into_lists_otherwise(tmp_path: Path) -> None:

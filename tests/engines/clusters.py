@@ -12,7 +12,9 @@ import pytest
 
 from longtail.engines.ray_cluster import ray_module
 
-needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install 'longtail[ray]'")
+needs_ray = pytest.mark.skipif(
+    find_spec("ray") is None, reason="Ray is not installed: pip install 'longtail[ray]'"
+)
 
 
 @contextmanager

@@ -73,5 +73,8 @@ def test_workers_without_longtail_or_with_another_version(
     )
     runtime = {"env_vars": {"PYTHONPATH": str(tmp_path)}}
     ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, runtime_env=runtime)
-    with pytest.raises(EngineError, match="have no longtail: install the same version"), cluster(None, "tests"):
+    with (
+        pytest.raises(EngineError, match="have no longtail: install the same version"),
+        cluster(None, "tests"),
+    ):
         pass

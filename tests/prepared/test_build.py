@@ -30,7 +30,13 @@ def write(tiny: Parts, folder: Path) -> Path:
 
 
 def work(
-    data: Path, target: Path, settings: list[TfidfSettings], done: list[str], *, fail: bool = False, **more: Any
+    data: Path,
+    target: Path,
+    settings: list[TfidfSettings],
+    done: list[str],
+    *,
+    fail: bool = False,
+    **more: Any,
 ) -> None:
     def read() -> tuple[dict[str, Dataset], dict[str, Any]]:
         done.append("read")

@@ -49,7 +49,9 @@ def test_stale_descriptions_are_refused(folder: Path, values: dict[str, Any], se
 def test_changed_data_are_named(folder: Path) -> None:
     file = folder.parent / "data" / "train.jsonl"
     change(folder, source={str(file): {"size": 1, "time": 1, "sha256": ""}})
-    with pytest.raises(DataError, match=r"was prepared before .*train\.jsonl changed: prepare the data again"):
+    with pytest.raises(
+        DataError, match=r"was prepared before .*train\.jsonl changed: prepare the data again"
+    ):
         open_prepared(folder)
 
 

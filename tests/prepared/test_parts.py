@@ -42,4 +42,7 @@ def test_labels_that_are_not_there_are_refused(tmp_path: Path) -> None:
 def test_row_numbers_come_back(tmp_path: Path) -> None:
     assert read_rows(tmp_path) == {}
     write_rows({"train": np.array([0, 2]), "valid": np.array([1])}, tmp_path)
-    assert {name: rows.tolist() for name, rows in read_rows(tmp_path).items()} == {"train": [0, 2], "valid": [1]}
+    assert {name: rows.tolist() for name, rows in read_rows(tmp_path).items()} == {
+        "train": [0, 2],
+        "valid": [1],
+    }

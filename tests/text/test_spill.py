@@ -21,7 +21,9 @@ def same(one: csr_array, other: csr_array) -> bool:
     return one.shape == other.shape and all(np.array_equal(getattr(one, n), getattr(other, n)) for n in names)
 
 
-@pytest.mark.parametrize("config", [TextConfig(), TextConfig(ngrams=(1, 3), char_ngrams=(3, 4), max_features=40)])
+@pytest.mark.parametrize(
+    "config", [TextConfig(), TextConfig(ngrams=(1, 3), char_ngrams=(3, 4), max_features=40)]
+)
 def test_texts_have_the_features_of_memory(config: TextConfig, tmp_path: Path) -> None:
     plain, spilled = TfidfFeatures(config), TfidfFeatures(config, Spill(tmp_path))
     rows = plain.fit_transform(TEXTS, ["a label"])
@@ -64,4 +66,8 @@ def test_counts_come_back_once(tmp_path: Path) -> None:
 
 def test_blocks_cover_all_rows() -> None:
     found = list(blocks(csr_array((20_000, 3))))
-    assert [(some.start, min(some.stop, 20_000)) for some in found] == [(0, 8192), (8192, 16384), (16384, 20_000)]
+    assert [(some.start, min(some.stop, 20_000)) for some in found] == [
+        (0, 8192),
+        (8192, 16384),
+        (16384, 20_000),
+    ]

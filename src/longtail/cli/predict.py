@@ -75,10 +75,10 @@ def command(
     """
     import longtail
     from longtail import threads
-    from longtail.cli.prediction_files import BINARY, FORMATS, format_of
-    from longtail.cli.revealed_labels import RevealedLabels
     from longtail.cli.prediction_engines import Tagged, answers
+    from longtail.cli.prediction_files import BINARY, FORMATS, format_of
     from longtail.cli.prediction_sources import stream_all
+    from longtail.cli.revealed_labels import RevealedLabels
     from longtail.data import read_edges
     from longtail.data.understood import as_trained
     from longtail.types import Documents
@@ -116,7 +116,9 @@ def command(
         system = member_choice.chosen(system, documents, latency, members, session)
         label_choice.check(system, choice, session)
         with _handle(target, kind in BINARY, force) as handle, run.phase("predict") as phase:
-            every = (Tagged(each, known.of(each)) for each, _ in chain([] if first is None else [first], batches))
+            every = (
+                Tagged(each, known.of(each)) for each, _ in chain([] if first is None else [first], batches)
+            )
             with (
                 closing(FORMATS[kind](handle, system.labels_)) as file,
                 answers(engine, address, system, model, k, choice, edges, jobs) as answer,

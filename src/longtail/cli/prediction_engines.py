@@ -1,4 +1,4 @@
-"""The engines of ``longtail predict``: this process, or the workers of a Ray cluster; their answers are the same."""
+"""The engines of ``longtail predict``: this process, or the workers of a Ray cluster, with the same answers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ def answers(
     """
     if engine == "local":
         yield lambda batches: (
-            (each.documents, system.predict(each.documents, k=k, revealed=each.revealed, edges=edges, **choice))
+            (
+                each.documents,
+                system.predict(each.documents, k=k, revealed=each.revealed, edges=edges, **choice),
+            )
             for each in batches
         )
         return
@@ -58,5 +61,6 @@ def answers(
     work = Work(str(Path(model).resolve()), k, dict(choice), names, edges, jobs or 1)
     with cluster(address, "predict --engine ray") as ray:
         yield lambda batches: (
-            (batch.documents, best) for batch, best in predicted(ray, work, (Batch(*each) for each in batches))
+            (batch.documents, best)
+            for batch, best in predicted(ray, work, (Batch(*each) for each in batches))
         )

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     help="Train on all documents: without a valid part, some are held out for metrics.",
 )
 @click.option("--config", type=click.Path(), help="A TOML file of settings.")
-@click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="One setting; may be repeated.")
+@click.option(
+    "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="One setting; may be repeated."
+)
 @click.option("--format", "format_", metavar="NAME", help="The format of DATA.  [default: guessed]")
 @options.reading
 @options.seed
@@ -76,7 +78,9 @@ def command(
 
     name, settings = gather_settings(system, config, assignments, fields, seed)
     if name == AUTO:
-        raise UsageError("features depend on the system, which auto chooses by the data: name it with --system")
+        raise UsageError(
+            "features depend on the system, which auto chooses by the data: name it with --system"
+        )
     untrained = systems.create(name, settings)
     reading, session = options.read_options(columns), current()
     run = session.run()

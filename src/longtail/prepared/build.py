@@ -113,7 +113,9 @@ class Preparation:
 
 
 @contextmanager
-def preparing(output: str | Path, wanted: Mapping[str, Any], run: Run, *, force: bool) -> Iterator[Preparation]:
+def preparing(
+    output: str | Path, wanted: Mapping[str, Any], run: Run, *, force: bool
+) -> Iterator[Preparation]:
     """The preparation of an output folder, which no other process may write meanwhile."""
     target = Path(output).resolve()
     refuse_existing(target, output, force)
@@ -168,5 +170,7 @@ def prepare(
 
 def _written(data: Dataset, spool: Spool, folder: Path) -> dict[str, Any]:
     if data.documents.features is not None:
-        raise UsageError("the data are a feature matrix, of which there is nothing to prepare: train from them")
+        raise UsageError(
+            "the data are a feature matrix, of which there is nothing to prepare: train from them"
+        )
     return write_part(data, spool, folder)

@@ -57,7 +57,9 @@ def open_prepared(path: str | Path) -> PreparedData:
 def _check(found: Any, root: Path) -> None:
     kinds = {"parts": dict, "features": dict, "reading": dict, "fingerprint": str, "source": dict}
     if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise DataError(f"is of another format than {FORMAT}: prepare the data again", path=root / DESCRIPTION)
+        raise DataError(
+            f"is of another format than {FORMAT}: prepare the data again", path=root / DESCRIPTION
+        )
     if any(not isinstance(found.get(name), kind) for name, kind in kinds.items()):
         raise DataError("is damaged: prepare the data again", path=root / DESCRIPTION)
     if found.get("version") != __version__:

@@ -1,7 +1,7 @@
 """The web service as a deployment of Ray Serve: replicas of the app on the workers of a Ray cluster.
 
-    from longtail.serving.ray_serve import deployment
-    ray.serve.run(deployment({"news": "models/news"}, replicas=2))
+from longtail.serving.ray_serve import deployment
+ray.serve.run(deployment({"news": "models/news"}, replicas=2))
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def deployment(
     paths = {model: str(Path(path).resolve()) for model, path in models.items()}
     missing = next((path for path in paths.values() if not Path(path).is_dir()), None)
     if missing is not None or not paths:
-        raise UsageError("there is no model to serve" if missing is None else f"there is no model folder {missing}")
+        raise UsageError(
+            "there is no model to serve" if missing is None else f"there is no model folder {missing}"
+        )
     serve = _serve()
     replica = serve.deployment(
         name=name,

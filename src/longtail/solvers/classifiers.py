@@ -19,8 +19,8 @@ _scratch = threading.local()
 USUAL_COST, USUAL_PRUNE = 1.0, 0.05
 """What ``auto`` means where nothing is known about the data."""
 GATHERED = 1 << 25
-"""Up to so many entries, the documents of a node are copied over just the features they use, which is faster; above,
-a node that has all documents works on them where they are, which may be on the disk."""
+"""Up to so many entries, the documents of a node are copied over just the features they use, which is faster.
+Above, a node that has all documents works on them where they are, which may be on the disk."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
