@@ -69,7 +69,8 @@ def _check(found: Any, root: Path) -> None:
         raise DataError("is damaged: prepare the data again", path=root / DESCRIPTION)
     if found.get("version") != this_version():
         raise DataError(
-            f"was prepared by longtail {found.get('version')}, and this is {this_version()}: prepare the data again",
+            f"was prepared by longtail {found.get('version')}, and this is {this_version()}: "
+            "prepare the data again",
             path=root,
         )
     changed = changed_file(found["source"])
