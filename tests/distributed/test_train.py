@@ -90,13 +90,17 @@ def test_a_killed_process_ends_the_training_and_it_resumes(data: Path, tmp_path:
 
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
-def test_torchrun_restarts_what_was_killed_twenty_times_and_nothing_is_lost(data: Path, tmp_path: Path) -> None:
+def test_torchrun_restarts_what_was_killed_twenty_times_and_nothing_is_lost(
+    data: Path, tmp_path: Path
+) -> None:
     whole = called([*torchrun(), *command(data, tmp_path / "whole", epochs=EPOCHS)])
     assert whole.returncode == 0, whole.stderr
     model, random = tmp_path / "model", np.random.default_rng()
     started_in = _seconds_to_first_checkpoint(tmp_path, data)
     killed = 0
-    with started([*torchrun("--max-restarts", str(2 * KILLS)), *command(data, model, epochs=EPOCHS)]) as process:
+    with started(
+        [*torchrun("--max-restarts", str(2 * KILLS)), *command(data, model, epochs=EPOCHS)]
+    ) as process:
         # Moments from the start of the processes to well within the training; the last ones let it come to an end.
         while killed < KILLS and process.poll() is None:
             time.sleep(float(random.uniform(0, 1.2 * started_in)))

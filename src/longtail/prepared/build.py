@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from longtail import __version__
 from longtail.data.spool import Spool, spooled_to
 from longtail.errors import OutputExistsError, UsageError
 from longtail.prepared.features import FOLDER, described, key_of, write_features
-from longtail.prepared.folder import DESCRIPTION, FORMAT, is_prepared
+from longtail.prepared.folder import DESCRIPTION, FORMAT, is_prepared, this_version
 from longtail.prepared.parts import read_labels, read_part, read_rows, write_labels, write_part, write_rows
 from longtail.run import Run
 from longtail.storage.atomic import output_errors
@@ -95,7 +94,7 @@ class Preparation:
     def finish(self, target: Path, description: Mapping[str, Any]) -> None:
         """Give the folder its name."""
         (self.folder / STATE).unlink()
-        write_json(self.folder / DESCRIPTION, {"format": FORMAT, "version": __version__, **description})
+        write_json(self.folder / DESCRIPTION, {"format": FORMAT, "version": this_version(), **description})
         if target.is_dir():
             shutil.rmtree(target)
         os.rename(self.folder, target)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from longtail import __version__
 from longtail.errors import DataError
 from longtail.prepared.features import PreparedFeatures
 from longtail.prepared.parts import read_labels, read_part, read_rows
@@ -16,6 +16,11 @@ from longtail.types import Dataset
 
 DESCRIPTION = "prepared.json"
 FORMAT = 1
+
+
+def this_version() -> str:
+    """The version of longtail that is installed."""
+    return metadata.version("longtail")
 
 
 def is_prepared(path: str | Path) -> bool:
@@ -62,9 +67,10 @@ def _check(found: Any, root: Path) -> None:
         )
     if any(not isinstance(found.get(name), kind) for name, kind in kinds.items()):
         raise DataError("is damaged: prepare the data again", path=root / DESCRIPTION)
-    if found.get("version") != __version__:
+    if found.get("version") != this_version():
         raise DataError(
-            f"was prepared by longtail {found.get('version')}, and this is {__version__}: prepare the data again",
+            f"was prepared by longtail {found.get('version')}, and this is {this_version()}: "
+            "prepare the data again",
             path=root,
         )
     changed = changed_file(found["source"])
