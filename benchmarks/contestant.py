@@ -55,12 +55,15 @@ class Contestant(ABC):
 
     packages: tuple[str, ...] = ()
     """The packages whose versions belong to the result."""
-    reads_text: bool = False
-    """Whether features are part of its own work, and of its times."""
 
     def __init__(self, job: Job, folder: Path):
         self.job = job
         self.folder = folder
+
+    @property
+    def reads_text(self) -> bool:
+        """Whether features are part of its own work, and of its times."""
+        return False
 
     def read(self, split: str) -> tuple[Any, Any]:
         """Documents (anything that can be sliced) and label matrix of trn, val or tst; not timed."""
@@ -113,7 +116,10 @@ def load_matrix(path: Path) -> Any:
 class TextContestant(Contestant):
     """A peer that reads texts."""
 
-    reads_text = True
+    @property
+    def reads_text(self) -> bool:
+        """Always."""
+        return True
 
     def read(self, split: str) -> tuple[Any, Any]:
         """Texts in a list, and the label matrix."""

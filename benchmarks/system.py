@@ -44,7 +44,7 @@ class LongtailSystem(Contestant):
         return self.name == AUTO or self.name.startswith(f"{AUTO}-")
 
     @property
-    def reads_text(self) -> bool:  # type: ignore[override]
+    def reads_text(self) -> bool:
         """Because it was asked to, or because it can do nothing else."""
         if self.chosen_by_auto or self.job.contestant != self.name:
             return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from longtail import config, systems
 
@@ -89,11 +89,18 @@ class Claim:
         yield self.second
 
 
+class Sides(TypedDict):
+    """Both sides of a claim, by the names of its fields."""
+
+    first: Side
+    second: Side
+
+
 def against(
     system: str,
     first: tuple[str, ...],
     second: tuple[str, ...],
     metric: str = "P@1",
-) -> dict[str, Side]:
+) -> Sides:
     """Two variants of a system, for a claim."""
     return {"first": Side(system, first, metric), "second": Side(system, second, metric)}

@@ -136,7 +136,7 @@ CLAIMS = (
     ),
     Claim(
         id="ECLARE-F7",
-        source="ECLARE, Figure 7",
+        source="ECLARE, Fig. 7",
         sentence="ECLARE gets more of its P@5 from the rarest fifth of the assignments than label trees.",
         paper="a plot",
         first=Side("eclare", (), "P@5 of the rarest fifth"),
@@ -145,7 +145,7 @@ CLAIMS = (
     ),
     Claim(
         id="ECLARE-F9",
-        source="ECLARE, Figure 9",
+        source="ECLARE, Fig. 9",
         sentence="Label text and graph dominate the classifiers of rare labels, refinement those of frequent ones.",
         paper="a plot",
         first=Side("eclare", ("classifier.combine=attention",), "refinement in frequent labels"),

@@ -14,7 +14,7 @@ def _attention(name: str, sentence: str, hop: int, rarer_first: bool) -> Claim:
     )
     return Claim(
         id=f"GALAXC-F6-{name}",
-        source="GalaXC, Figure 6",
+        source="GalaXC, Fig. 6",
         sentence=sentence,
         paper="a plot",
         first=rare if rarer_first else frequent,
@@ -87,7 +87,7 @@ CLAIMS = (
     ),
     Claim(
         id="GALAXC-F5",
-        source="GalaXC, Figure 5",
+        source="GalaXC, Fig. 5",
         sentence="GalaXC gets more of its P@5 from the rarest fifth of the assignments than label trees.",
         paper="a plot",
         first=Side("galaxc", (), "P@5 of the rarest fifth"),

@@ -11,7 +11,7 @@ V4 = ("network.branches=2", "network.concatenate=true")
 def _claim(name: str, figure: int, sentence: str, first: tuple[str, ...], second: tuple[str, ...]) -> Claim:
     return Claim(
         id=f"GNNXML-{name}",
-        source=f"GNN-XML, Figure {figure}",
+        source=f"GNN-XML, Fig. {figure}",
         sentence=sentence,
         paper="a plot (AmazonCat-13K, Wiki-500K)",
         **against("gnnxml", first, second),

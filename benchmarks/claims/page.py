@@ -35,7 +35,7 @@ TAIL = """
 
 - X-GRank, Table VI (time and size beside LightXML and AttentionXML), and all tables that compare a method with
   others that are not at hand. [Results](results.md) has the systems beside the peers that are.
-- GUDN, Figure 3 (decay of the feature loss): a loss over epochs is no result of a trained model.
+- GUDN, Fig. 3 (decay of the feature loss): a loss over epochs is no result of a trained model.
 - ECLARE, Table 4 for Parabel and AttentionXML: GAME is a part of ECLARE here.
 """
 

@@ -42,7 +42,7 @@ CLAIMS = (
     ),
     Claim(
         id="XGRANK-F3",
-        source="X-GRank, Figure 3",
+        source="X-GRank, Fig. 3",
         sentence="The retriever finds more right labels than label trees.",
         paper="R@512 92.18 against 59.11 (Wiki-500K)",
         first=Side("xgrank", (), "R@100"),

@@ -37,8 +37,8 @@ def test_seeds_and_splits():
 def test_unknown_names_are_said():
     with pytest.raises(BenchmarkError, match="'pekos'"):
         list(entries(["pekos"], [], None))
-    with pytest.raises(BenchmarkError, match="'debain'"):
-        list(entries([], ["debain"], None))
+    with pytest.raises(BenchmarkError, match="'nowhere'"):
+        list(entries([], ["nowhere"], None))
 
 
 def write(entry, **changes):
