@@ -113,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         cells = [f"{cell:,.3g}" if isinstance(cell, float) else f"{cell}" for cell in row.values()]
         print("| " + " | ".join(cells) + " |", flush=True)
         others = [old for old in rows if not any(old is one for one in same)]
-        rows = sorted([*others, row], key=lambda r: (r.get("system", ""), r["labels"]))
+        rows = sorted([*others, row], key=lambda r: (r.get("system", system), r["labels"]))
         if options.json:
             options.json.write_text(json.dumps(rows, indent=1) + "\n")
     if options.plot:
