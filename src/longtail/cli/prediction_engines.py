@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
     from longtail.systems.base import System
+    from longtail.systems.revealed import RevealedLike
     from longtail.types import Documents, Edges, TopK
 
 
@@ -18,7 +17,7 @@ class Tagged(NamedTuple):
     """A batch of documents to tag, and labels that are known of them."""
 
     documents: Documents
-    revealed: csr_array | None
+    revealed: RevealedLike | None
 
 
 Answer = Callable[[Iterable[Tagged]], Iterator["tuple[Documents, TopK]"]]

@@ -9,10 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from scipy.sparse import csr_array
-
 from longtail.engines.ray_cluster import first_line
 from longtail.errors import EngineError, LongtailError
+from longtail.systems.revealed import RevealedLike
 from longtail.types import Documents, Edges, TopK
 
 AHEAD = 2
@@ -38,7 +37,7 @@ class Batch:
     """The documents of a batch and their revealed labels."""
 
     documents: Documents
-    revealed: csr_array | None = None
+    revealed: RevealedLike | None = None
 
 
 def predict_batch(work: Work, batch: Batch) -> TopK:
@@ -47,9 +46,10 @@ def predict_batch(work: Work, batch: Batch) -> TopK:
 
     with threads.limit(work.jobs):
         system = _model(work.model, work.members)
-        return system.predict(
+        best: TopK = system.predict(
             batch.documents, k=work.k, revealed=batch.revealed, edges=work.edges, **work.choice
         )
+        return best
 
 
 @cache

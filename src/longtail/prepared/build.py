@@ -20,7 +20,7 @@ from longtail.run import Run
 from longtail.storage.atomic import output_errors
 from longtail.storage.jsonfile import read_json, write_json
 from longtail.storage.lock import only_writer
-from longtail.storage.output_folder import files_in
+from longtail.storage.manifest import files_in
 from longtail.text.feature_store import TfidfSettings
 from longtail.types import Dataset
 

@@ -67,7 +67,8 @@ def read_part(description: Mapping[str, Any], folder: Path, labels: LabelSet) ->
     for name, matrix in matrices.items():
         if matrix.nnz and int(np.max(matrix.indices)) >= len(labels):
             raise DataError(f"{name} names labels that are not there: prepare the data again", path=place)
-    return Dataset(documents, labels, **matrices)
+    rest: dict[str, Any] = {**matrices}
+    return Dataset(documents, labels, **rest)
 
 
 def write_rows(rows: Mapping[str, np.ndarray], folder: Path) -> None:
