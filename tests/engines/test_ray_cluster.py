@@ -58,7 +58,6 @@ def test_workers_without_longtail_or_with_another_version(
         pass
     ray.shutdown()
     # A worker that does not see the installed packages has no longtail.
-    monkeypatch.setenv("RAY_RUNTIME_ENV_HOOK", "")
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\n"
         "from importlib import metadata\n"
