@@ -37,7 +37,10 @@ def workers() -> list[int]:
                 command = handle.read()
         except OSError:
             continue
-        if command.startswith(b"ray::") and os.getpid() in ancestors(int(name)):
+        # Agents of a node are processes of the same kind of name; a node ends with its agents.
+        if not command.startswith(b"ray::") or b"Agent" in command.split(b"\0")[0]:
+            continue
+        if os.getpid() in ancestors(int(name)):
             found.append(int(name))
     return found
 
