@@ -24,7 +24,8 @@ def written(path: Path, columns: dict[str, Any], **options: Any) -> Path:
 
 def varint(number: int, length: int = 1) -> bytes:
     """A number as the footer has it, with as many bytes as asked for."""
-    number, found = number << 1, []
+    found: list[int] = []
+    number <<= 1
     while number or len(found) < length:
         found.append(number & 127 | 128)
         number >>= 7
