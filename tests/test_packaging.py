@@ -80,8 +80,8 @@ def test_every_extra_is_locked() -> None:
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8").lower()
     locked = {re.sub(r"[-_.]+", "-", line.partition("==")[0]) for line in lock.splitlines()}
     for extra, requirements in PROJECT["optional-dependencies"].items():
-        if extra == "spacy":
-            continue  # Models of spaCy are an extra that no test needs.
+        if extra in ("spacy", "ray"):
+            continue  # Tests need no models of spaCy, and those that need Ray (45 packages) are skipped without it.
         names = [re.split(r"[\[<>=;! ]", line.lower())[0] for line in requirements]
         missing = [
             name for name in names if name != "longtail" and re.sub(r"[-_.]+", "-", name) not in locked

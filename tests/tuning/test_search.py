@@ -165,7 +165,7 @@ def test_no_better_trial_leaves_the_defaults(
 def test_values_of_the_defaults(tiny: Parts) -> None:
     task = Task.of("ensemble", {"members": ["linear", "lexical"]}, tiny.train, tiny.valid)
     space = parsed(["linear.tree.trees=1,2", "reranker.balance=0.0..1.0", "linear.beam=5..20"])
-    assert own_values(task, space) == {"linear.tree.trees": 1, "reranker.balance": 0.6, "linear.beam": 5}
+    assert own_values(task, space) == {"linear.tree.trees": 1, "reranker.balance": 0.55, "linear.beam": 5}
     assert own_values(task, {"linear.beam": Range(10, 20)}) is None, "the default is not within"
     with pytest.raises(UsageError, match="there is no setting 'beans' of 'ensemble' to search"):
         own_values(task, {"linear.beans": Choice((1, 2))})

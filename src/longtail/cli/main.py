@@ -26,7 +26,7 @@ READER_GONE = 141
 COMMANDS = {
     "train": "Train a model on tagged documents, or on label texts alone.",
     "tune": "Search settings on validation documents.",
-    "prepare": "Write features of training data once, for training in little memory.",
+    "prepare": "Write texts, labels and features of training data once.",
     "estimate": "Estimate memory, disk and time of a training.",
     "predict": "Tag documents with a model.",
     "explain": "Show why a model gives a text its labels.",
