@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help setup demo test images slow fuzz docs docs-site lint format clean
+.PHONY: help setup demo test images slow fuzz docs notebooks docs-site lint format clean
 
 help:
 	@echo "make demo    set up, train on real data, evaluate, show predictions and why"
@@ -12,7 +12,8 @@ help:
 	@echo "make images  the pictures of the page in docs/images"
 	@echo "make slow    the tests that take minutes"
 	@echo "make fuzz    change data files and model folders at random for SECONDS=60, one after another"
-	@echo "make docs    update the generated tables of settings, results and sizes"
+	@echo "make docs    update the generated tables of settings, results, claims and sizes, and build the site"
+	@echo "make notebooks  run the notebooks of the documentation and write what they show"
 	@echo "make docs-site  the documentation as a site in .site, built offline"
 	@echo "make lint    ruff, mypy, import-linter, codespell"
 	@echo "make format  format the code"
@@ -59,7 +60,12 @@ fuzz: $(READY)
 docs: $(READY)
 	$(BIN)/python -m longtail.cli.docs_tables docs
 	$(BIN)/python -m benchmarks.readme_results
+	$(BIN)/python -m benchmarks.claims
 	$(BIN)/python -m benchmarks.install_sizes --write docs/install.md
+	$(BIN)/python -m tools.docs_site -o .site
+
+notebooks: $(READY)
+	$(BIN)/python -m tools.notebooks
 
 docs-site: $(READY)
 	$(BIN)/python -m tools.docs_site -o .site

@@ -1,4 +1,4 @@
-"""The command line: `run`, `table` and `install`."""
+"""The command line: `run`, `all`, `claims`, `table` and `install`."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--systems", type=_names, default=[], help="as in linear,linear@text (@text: from raw text)"
     )
-    run.add_argument(
-        "--peers", type=_names, default=[], help="of pecos, omikuji, napkinxc; or one contestant"
-    )
+    run.add_argument("--peers", type=_names, default=[], help=f"of {', '.join(PEERS)}; or one contestant")
     run.add_argument(
         "--fields", type=_names, default=list(FIELDS), help="title, text or title,text (default)"
     )
@@ -51,6 +49,35 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--force", action="store_true", help="overwrite the JSON file")
     run.add_argument("--work", type=Path, default=WORK, help="folder for environments and matrices")
     run.add_argument("--keep", action="store_true", help="keep matrices, models and predictions")
+
+    everything = commands.add_parser(
+        "all", help="what is missing of the big table: every system and peer on every data set"
+    )
+    everything.add_argument(
+        "--data", required=True, type=Path, help="the folder with the folders debian, wordnet and so on"
+    )
+    everything.add_argument("--only", type=_names, default=[], help="contestants, separated by commas")
+    everything.add_argument("--sets", type=_names, default=[], help="data sets, separated by commas")
+    everything.add_argument(
+        "--seeds", type=_numbers, help="0,1,2 (default: 0,1; data with splits: all of them)"
+    )
+    everything.add_argument("--threads", type=int, default=1, help="for each contestant")
+    everything.add_argument("--timeout", type=float, help="seconds a contestant may take")
+    everything.add_argument("--work", type=Path, default=WORK, help="folder for environments and matrices")
+    everything.add_argument("--list", action="store_true", help="list what is missing and run nothing")
+
+    claims = commands.add_parser("claims", help="test what the papers say, and write docs/claims.md")
+    claims.add_argument("--data", type=Path, help="the folder with the folders debian and so on")
+    claims.add_argument(
+        "--only", type=_names, default=[], help="beginnings of names, separated by commas: ECLARE-T5,GALAXC"
+    )
+    claims.add_argument(
+        "--settings", type=_names, default=["paper", "longtail"], help="paper, longtail or both"
+    )
+    claims.add_argument("--seeds", type=_numbers, default=[0, 1, 2], help="0,1,2 (default)")
+    claims.add_argument("--threads", type=int, default=1)
+    claims.add_argument("--minutes", type=float, help="no run is started after so many minutes")
+    claims.add_argument("--list", action="store_true", help="list what is missing and run nothing")
 
     table = commands.add_parser("table", help="make Markdown tables from results")
     table.add_argument("files", nargs="+", type=Path)
@@ -94,6 +121,10 @@ def plan_of(options: argparse.Namespace, command: Sequence[str]) -> Plan:
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(number) for number in _names(text)]
 
 
 def _makes_features(system: str) -> bool:

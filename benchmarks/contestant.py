@@ -34,6 +34,8 @@ class Job:
     threads: int
     seed: int
     settings: dict[str, Any]
+    validate: bool = False
+    """Whether the validation part is predicted too, and calibrates what can be calibrated."""
 
     def write(self, folder: Path) -> None:
         """Writes job.json."""
@@ -58,8 +60,13 @@ class Contestant(ABC):
         self.job = job
         self.folder = folder
 
+    @property
+    def reads_text(self) -> bool:
+        """Whether features are part of its own work, and of its times."""
+        return False
+
     def read(self, split: str) -> tuple[Any, Any]:
-        """Documents (anything that can be sliced) and label matrix of trn or tst; not timed."""
+        """Documents (anything that can be sliced) and label matrix of trn, val or tst; not timed."""
         folder = Path(self.job.matrices)
         return load_matrix(folder / f"X.{split}.npz"), load_matrix(folder / f"Y.{split}.npz")
 
@@ -104,3 +111,32 @@ def load_matrix(path: Path) -> Any:
     """A CSR matrix from an npz file; pickled content is refused by scipy's reader."""
     matrix: Any = sparse.load_npz(path)
     return matrix.tocsr()
+
+
+class TextContestant(Contestant):
+    """A peer that reads texts."""
+
+    @property
+    def reads_text(self) -> bool:
+        """Always."""
+        return True
+
+    def read(self, split: str) -> tuple[Any, Any]:
+        """Texts in a list, and the label matrix."""
+        folder = Path(self.job.matrices)
+        return self.texts(split), load_matrix(folder / f"Y.{split}.npz")
+
+    def texts(self, split: str) -> list[str]:
+        """The texts of a part; of labels: `lbl`."""
+        found: list[str] = json.loads((Path(self.job.matrices) / f"T.{split}.json").read_text("utf-8"))
+        return found
+
+    @property
+    def has_valid(self) -> bool:
+        """Whether settings can be chosen on validation documents."""
+        return (Path(self.job.matrices) / "T.val.json").is_file()
+
+    def filtered(self, split: str) -> Any:
+        """Pairs that are never scored, or None."""
+        path = Path(self.job.matrices) / f"F.{split}.npz"
+        return load_matrix(path) if path.is_file() else None

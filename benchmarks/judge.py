@@ -14,7 +14,10 @@ DEEPEST = 10
 
 
 def judge(labels: np.ndarray, scores: np.ndarray, data: ContestData) -> dict[str, Any]:
-    """P, R, nDCG and PSP at 1, 3, 5, R@10, the share of labels ever found, and the same by label frequency."""
+    """P, R, nDCG and PSP at 1, 3, 5, R@10, the share of labels ever found, and the same by label frequency.
+
+    The recall of cold labels (no training document) is at 10, where the truth has any.
+    """
     from longtail.metrics.bins import by_bin, frequency_bins
     from longtail.metrics.propensity import inverse_propensity, psp
     from longtail.metrics.ranking import remove_filtered
@@ -31,7 +34,11 @@ def judge(labels: np.ndarray, scores: np.ndarray, data: ContestData) -> dict[str
         metrics[f"PSP@{k}"] = psp(labels, data.truth, weights, k)
     metrics[f"R@{DEEPEST}"] = recall(labels, data.truth, DEEPEST)
     metrics["coverage@5"] = coverage(labels, data.truth, 5)
-    bins = by_bin(labels, data.truth, weights, frequency_bins(data.train_counts), 5)
+    frequencies = frequency_bins(data.train_counts)
+    bins = by_bin(labels, data.truth, weights, frequencies, 5)
+    cold = by_bin(labels, data.truth, weights, frequencies, DEEPEST)[0]
+    if cold.assignments:
+        metrics[f"cold R@{DEEPEST}"] = cold.recall
     return {
         "metrics": {name: 100 * value for name, value in metrics.items()},
         "bins@5": [_percent(asdict(metrics)) for metrics in bins],

@@ -55,17 +55,23 @@ def measure(contestant: Contestant) -> None:
 
     X, Y = contestant.read("tst")
     result |= time_prediction(contestant, X, Y.shape[0])
-    k = contestant.job.k
-    labels, scores = contestant.top(contestant.predict(contestant.rows(X), k), k)
-    np.savez(
-        contestant.folder / "predictions.npz",
-        labels=labels.astype(np.int32),
-        scores=scores.astype(np.float32),
-    )
+    predictions = predicted(contestant, X)
+    if contestant.job.validate:
+        of_valid = predicted(contestant, contestant.read("val")[0])
+        predictions |= {f"valid_{name}": array for name, array in of_valid.items()}
+    np.savez(contestant.folder / "predictions.npz", **predictions)
     result["peak_mb"] = peak_memory_mb()
+    result["reads_text"] = contestant.reads_text
     result["settings"] = contestant.settings()
     result["versions"] = {"python": sys.version.split()[0]} | {p: version(p) for p in contestant.packages}
     (contestant.folder / "result.json").write_text(json.dumps(result, indent=1), encoding="utf-8")
+
+
+def predicted(contestant: Contestant, X: Any) -> dict[str, Any]:
+    """Labels and scores of all documents."""
+    k = contestant.job.k
+    labels, scores = contestant.top(contestant.predict(contestant.rows(X), k), k)
+    return {"labels": labels.astype(np.int32), "scores": scores.astype(np.float32)}
 
 
 def time_prediction(contestant: Contestant, X: Any, n: int) -> dict[str, float]:

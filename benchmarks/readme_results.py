@@ -14,6 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import big_table
+from benchmarks.big import DATA_SETS
+from benchmarks.big_table import PEER_NAMES
 from benchmarks.ensembles import METRICS
 
 ROOT = Path(__file__).parents[1]
@@ -32,17 +35,6 @@ PEERS = {
 }
 """Files with rows of other libraries; those that are missing are left out."""
 
-PEER_NAMES = {
-    "pecos": "PECOS XR-Linear",
-    "omikuji-parabel": "omikuji (Parabel)",
-    "omikuji-bonsai": "omikuji (Bonsai)",
-    "napkinxc": "napkinXC",
-    "fasttext": "fastText",
-    "annif": "Annif (ensemble)",
-    "minilm-names": "MiniLM, cosine to label names",
-    "minilm-knn": "MiniLM, nearest neighbours",
-    "minilm-both": "MiniLM, both added",
-}
 PREFERRED = (
     ("pecos",),
     ("omikuji-bonsai", "omikuji-parabel"),
@@ -52,6 +44,21 @@ PREFERRED = (
     ("fasttext",),
 )
 """Peers of the README in this order, one of each group, until there are five rows."""
+
+BIG = """\
+`python -m benchmarks all --data DIR` runs what is missing of these tables. Runs are in `benchmarks/results/big`,
+one file per data set, contestant and seed. All contestants have the same splits and metrics, one processor thread,
+and settings that are defaults or chosen on validation documents. Without a number of runs, a row is of seed 0.
+`bibtex` and `delicious` have ten splits, feature rows instead of texts, and no validation part.
+
+- **cold R@10**: recall at 10 of labels without a training document.
+- **F1**: micro F1 of labels above one threshold, which is chosen on validation documents for each contestant.
+- **ECE**: expected calibration error of the five best labels, where scores are between 0 and 1. longtail's are
+  calibrated on validation documents.
+- **train s**, **predict ms**: processor seconds of training, processor milliseconds per document in a batch; both
+  with features.
+- **MB**: peak memory of the process, data included. MiniLM needs its encoder besides the model (90 MB)."""
+"""What stands above the big table."""
 
 ROWS = 5
 COST = "debian-title-ensemble.json"
@@ -78,8 +85,9 @@ def read(name: str) -> Any:
 
 
 def peers(data: str) -> dict[str, Row]:
-    """Other libraries by the name of the contestant; the first file that has one counts."""
-    found: dict[str, Row] = {}
+    """Other libraries by the name of the contestant; the big table counts before files of a single run."""
+    of_table = big_table.peers(data, RESULTS / "big")
+    found = {name: _row(PEER_NAMES[name], measured) for name, measured in of_table.items()}
     for file in PEERS[data]:
         if not (RESULTS / file).is_file():
             continue
@@ -92,6 +100,21 @@ def peers(data: str) -> dict[str, Row]:
                     row.get("batch_cpu_ms"),
                 )
     return found
+
+
+def _row(name: str, measured: big_table.Measured) -> Row:
+    return Row(
+        name,
+        [measured.metrics[metric] or 0.0 for metric in METRICS],
+        _minutes(measured.train_cpu_seconds),
+        measured.predict_cpu_ms,
+    )
+
+
+def in_big_table(data: str) -> list[Row]:
+    """Systems and ensembles of longtail that the big table has."""
+    every = big_table.measured(data, RESULTS / "big")
+    return [_row(found.name, found) for found in every if found.contestant not in PEER_NAMES]
 
 
 def ours(data: str) -> list[Row]:
@@ -178,15 +201,29 @@ def cost() -> str:
     return "\n".join(lines)
 
 
+def big_section() -> str:
+    """The big table, a part per data set."""
+    tables = {data.name: big_table.table(data.name, RESULTS / "big") for data in DATA_SETS}
+    parts = [f"### {name}\n\n{content}" for name, content in tables.items() if content is not None]
+    if not parts:
+        return ""
+    return "\n\n".join(["## Every system and peer in one harness", BIG, *parts])
+
+
 def section() -> str:
     """All tables, between the two marks, for docs/results.md."""
     costs = [cost()] if (RESULTS / COST).is_file() else []
-    return "\n\n".join([START, *(table(data) for data in CAPTIONS if measured(data)), *costs, END])
+    big = [big_section()] if big_section() else []
+    heading = ["## Ensembles and their members"]
+    return "\n\n".join(
+        [START, *big, *heading, *(table(data) for data in CAPTIONS if measured(data)), *costs, END]
+    )
 
 
 def best_rows(data: str) -> list[Row]:
     """The best of ours by P@1 and the preferred peers; further ensembles of ours where peers are missing."""
-    there, own = peers(data), sorted(ours(data), key=lambda row: -row.metric("P@1"))
+    there = peers(data)
+    own = sorted([*ours(data), *in_big_table(data)], key=lambda row: -row.metric("P@1"))
     chosen = [
         next(there[name] for name in group if name in there) for group in PREFERRED if set(group) & set(there)
     ]

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import contest_data, results, venvs
+from benchmarks.chosen import choose_labels
 from benchmarks.contest_data import ContestData
 from benchmarks.contestant import Job, Source
 from benchmarks.errors import BenchmarkError
@@ -46,11 +47,16 @@ class Plan:
     keep: bool = False
     timeout: float | None = None
     command: Sequence[str] = ()
+    depth: int = DEEPEST
+    """So many labels per document are predicted for the metrics."""
+    validate: bool = False
+    """Predict validation documents too: for thresholds and calibrations."""
 
 
 def run(plan: Plan) -> dict[str, Any]:
     """Runs the plan and gives its result; a contestant that fails is reported there, the others go on."""
-    pythons = {name: _python(name, plan.work / "venvs") for name in plan.contestants}
+    pythons = {name: python_for(name, plan.work / "venvs") for name in plan.contestants}
+    texts = any(read_texts(name) for name in plan.contestants)
     started = datetime.now(UTC)
     folder = plan.work / "runs" / f"{started:%Y%m%d-%H%M%S}-{os.getpid()}"
     result: dict[str, Any] = {
@@ -67,11 +73,11 @@ def run(plan: Plan) -> dict[str, Any]:
         for split in range(plan.splits):
             source = replace(plan.source, split=plan.source.split + split)
             _say(f"reading {source.path}" + (f", split {source.split}" if plan.splits > 1 else ""))
-            data = contest_data.prepare(source, folder / f"data-{source.split}", plan.features)
+            data = contest_data.prepare(source, folder / f"data-{source.split}", plan.features, texts=texts)
             result.setdefault("data", data.facts | {"split": source.split, "splits": plan.splits})
             for name, python in pythons.items():
                 own = folder / f"{name}-{source.split}"
-                found[name].append(_contest(name, python, own, data, plan))
+                found[name].append(contest(name, python, own, data, plan))
         result["contestants"] = [results.averaged(splits) for splits in found.values()]
     finally:
         if not plan.keep:
@@ -79,7 +85,14 @@ def run(plan: Plan) -> dict[str, Any]:
     return result
 
 
-def _python(contestant: str, folder: Path) -> Path:
+def read_texts(contestant: str) -> bool:
+    """Whether a contestant is a peer that needs the texts beside the matrices."""
+    peer = peer_of(contestant)
+    return peer is not None and peer.reads_texts
+
+
+def python_for(contestant: str, folder: Path) -> Path:
+    """The Python of a contestant; a peer's environment is made if it is not there."""
     peer = peer_of(contestant)
     if peer is None:
         return Path(sys.executable)
@@ -88,7 +101,7 @@ def _python(contestant: str, folder: Path) -> Path:
     return venvs.install(peer, folder)
 
 
-def _contest(name: str, python: Path, folder: Path, data: ContestData, plan: Plan) -> dict[str, Any]:
+def contest(name: str, python: Path, folder: Path, data: ContestData, plan: Plan) -> dict[str, Any]:
     """One contestant on one split."""
     _say(f"{name}: training and predicting")
     load = os.getloadavg()[0]
@@ -97,6 +110,8 @@ def _contest(name: str, python: Path, folder: Path, data: ContestData, plan: Pla
         outcome: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8"))
         with np.load(folder / "predictions.npz", allow_pickle=False) as predictions:
             verdict = judge(predictions["labels"], predictions["scores"], data)
+            if plan.validate and data.valid is not None:
+                verdict |= choose_labels(predictions, data)
     except BenchmarkError as error:
         _say(f"{name}: failed")
         return {"name": name, "error": str(error)}
@@ -108,14 +123,19 @@ def _contest(name: str, python: Path, folder: Path, data: ContestData, plan: Pla
 def _execute(name: str, python: Path, folder: Path, data: ContestData, plan: Plan) -> None:
     peer = peer_of(name)
     shared = plan.settings.get("", {}) if peer is None else {}
+    validate = plan.validate and data.valid is not None
+    most_filtered = data.most_filtered
+    if validate and data.valid is not None:
+        most_filtered = max(most_filtered, data.valid.most_filtered)
     job = Job(
         contestant=name,
         matrices=str(data.folder),
         source=data.source,
-        k=DEEPEST + data.most_filtered,
+        k=plan.depth + most_filtered,
         threads=plan.threads,
         seed=plan.seed,
         settings={**shared, **plan.settings.get(name, {})},
+        validate=validate,
     )
     folder.mkdir(parents=True)
     job.write(folder)

@@ -4,7 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -27,6 +29,15 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def tiny() -> Parts:
     """About 300 short documents with 40 labels, as training, validation and test part."""
     return parts_of(planted())
+
+
+@pytest.fixture
+def ray() -> Iterator[Any]:
+    """Ray with a cluster of two workers on this machine."""
+    from tests.engines.clusters import two_workers
+
+    with two_workers() as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

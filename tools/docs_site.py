@@ -1,8 +1,8 @@
 """The documentation as a site: python -m tools.docs_site -o .site. It needs the extra docs, and no network.
 
-The pages of ``docs/`` are the sources. They are copied to a folder together with generated pages, links to files
-outside of ``docs/`` are changed to copies of these, and mkdocs builds the site. A link that leads nowhere is an
-error.
+The pages and notebooks of ``docs/`` are the sources. They are copied to a folder with generated pages, links to
+files outside of ``docs/`` are changed to copies of these, and mkdocs builds the site. A link that leads nowhere is
+an error.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 import yaml
 
+from tools import notebooks
 from tools.docs_reference import PAGES as GENERATED
 
 ROOT = Path(__file__).parents[1]
@@ -33,7 +34,13 @@ SOURCES = {
 """Pages outside of docs/, and their places in the site."""
 
 NAVIGATION: dict[str, list[str]] = {
-    "Start": ["index.md", "install.md", "tutorial.md"],
+    "Start": [
+        "index.md",
+        "install.md",
+        "tutorial.md",
+        "notebook-first-model.md",
+        "notebook-how-many-labels.md",
+    ],
     "How to": [
         "howto.md",
         "python.md",
@@ -45,6 +52,8 @@ NAVIGATION: dict[str, list[str]] = {
         "tuning.md",
         "plugins.md",
         "estimates.md",
+        "prepared.md",
+        "ray.md",
         "distributed.md",
     ],
     "Reference": [
@@ -70,7 +79,7 @@ NAVIGATION: dict[str, list[str]] = {
         "gudn.md",
         "dual.md",
     ],
-    "Explanation": ["results.md", "benchmarks.md", "architecture.md"],
+    "Explanation": ["results.md", "claims.md", "benchmarks.md", "architecture.md"],
     "Project": ["changes.md", "contributing.md", "security.md"],
 }
 """Headings of the navigation and their pages; pages of docs/ that are not named come last."""
@@ -80,9 +89,11 @@ def stage(target: Path) -> None:
     """Copy and generate all pages into a folder."""
     places = {ROOT / source: place for source, place in SOURCES.items()}
     places |= {page: page.name for page in sorted((ROOT / "docs").glob("*.md"))}
+    places |= {path: notebooks.page_of(path) for path in notebooks.paths()}
     shutil.copytree(ROOT / "docs" / "images", target / "images")
     for source, place in places.items():
-        text = source.read_text(encoding="utf-8")
+        is_notebook = source.suffix == ".ipynb"
+        text = notebooks.markdown(source) if is_notebook else source.read_text(encoding="utf-8")
         (target / place).write_text(with_staged_links(text, source, places, target), encoding="utf-8")
     for place, generated in GENERATED.items():
         (target / place).write_text(generated(), encoding="utf-8")

@@ -248,8 +248,8 @@ def _lying(folder: Path, **columns: Any) -> Path:
 
 def _varint(number: int, length: int = 1) -> bytes:
     """A number as a footer of Parquet has it, of at least so many bytes."""
-    found: list[int] = []
     number <<= 1
+    found: list[int] = []
     while number or len(found) < length:
         found.append(number & 127 | 128)
         number >>= 7

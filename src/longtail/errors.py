@@ -101,6 +101,12 @@ class TrainingError(LongtailError):
     """Training went astray: a loss or a gradient that is not a number."""
 
 
+class EngineError(LongtailError):
+    """The engine that was to do the work (a Ray cluster) cannot be used, or failed."""
+
+    http_status = 503
+
+
 class MissingPackageError(LongtailError):
     """An optional package is not installed; says which extra brings it."""
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
 
 from longtail import pairs
 from longtail.columns import check_same_rows, is_sparse, tag_lists, text_column
 from longtail.errors import UsageError
+from longtail.lazy_strings import LazyStrings, joined_with, strings_at
 from longtail.notebook import html_table
 from longtail.topk import TopK as TopK
 
@@ -32,11 +33,22 @@ class Document:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
+class Prepared(Protocol):
+    """What was computed of training documents before (``longtail prepare``)."""
+
+    def tfidf(self, config: Any, fields: Sequence[str], label_texts: Sequence[str]) -> Any:
+        """Vocabulary and rows for these settings; an error if they are not there."""
+
+    def fingerprint(self, data: Dataset) -> str | None:
+        """The fingerprint of the data set that was prepared; None if ``data`` is another one."""
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Documents(Sequence[Document]):
     """Many documents as columns: lists of equal length, and optionally one feature row each.
 
-    ``features`` is set when the user brings a matrix of their own; then the texts are usually empty.
+    ``features`` is set when the user brings a matrix of their own; then the texts are usually empty. Columns of
+    prepared documents stay on the disk (``LazyStrings``).
     """
 
     ids: list[str]
@@ -44,6 +56,7 @@ class Documents(Sequence[Document]):
     texts: list[str]
     features: csr_array | None = None
     extra: list[Mapping[str, Any]] | None = None
+    prepared: Prepared | None = None
 
     def __post_init__(self) -> None:
         lengths = {len(self.ids), len(self.titles), len(self.texts)}
@@ -115,9 +128,9 @@ class Documents(Sequence[Document]):
         """The documents at these row numbers, in that order."""
         rows = [int(r) for r in rows]
         return Documents(
-            [self.ids[r] for r in rows],
-            [self.titles[r] for r in rows],
-            [self.texts[r] for r in rows],
+            strings_at(self.ids, rows),
+            strings_at(self.titles, rows),
+            strings_at(self.texts, rows),
             None if self.features is None else self.features[rows],
             None if self.extra is None else [self.extra[r] for r in rows],
         )
@@ -127,15 +140,17 @@ class Documents(Sequence[Document]):
         unknown = [name for name in fields if name not in FIELDS]
         if unknown or not fields:
             raise UsageError(f"fields must be among {', '.join(FIELDS)}, not {list(fields)!r}")
-        if tuple(fields) == ("title",):
+
+        def join(titles: list[str], texts: list[str]) -> list[str]:
+            both = zip(titles, texts, strict=True)
             # A document that is one plain string has no title: it is the short text itself.
-            return [title or text for title, text in zip(self.titles, self.texts, strict=True)]
-        if tuple(fields) == ("text",):
-            return [text or title for title, text in zip(self.titles, self.texts, strict=True)]
-        return [
-            f"{title}\n{text}" if title and text else title or text
-            for title, text in zip(self.titles, self.texts, strict=True)
-        ]
+            if len(fields) == 1:
+                return [title or text if "title" in fields else text or title for title, text in both]
+            return [f"{title}\n{text}" if title and text else title or text for title, text in both]
+
+        if isinstance(self.texts, LazyStrings):
+            return cast("list[str]", joined_with(self.titles, self.texts, join))
+        return join(self.titles, self.texts)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -330,6 +345,9 @@ class Dataset:
 
     def fingerprint(self) -> str:
         """A sha256 of everything but ``extra`` keys: the same data give the same one on any machine."""
+        prepared = self.documents.prepared
+        if prepared is not None and (known := prepared.fingerprint(self)) is not None:
+            return known
         digest = hashlib.sha256()
         documents, labels = self.documents, self.labels
         for column in (documents.ids, documents.titles, documents.texts, labels.ids, labels.texts):
@@ -374,6 +392,8 @@ def label_matrix(rows: Sequence[Iterable[str]], labels: LabelSet) -> csr_array:
 
 def _digest_texts(digest: Any, column: Sequence[str]) -> None:
     for start in range(0, len(column), 8192):
-        part = column[start : start + 8192]
+        rows = range(start, min(start + 8192, len(column)))
+        part = column.take(np.array(rows)) if isinstance(column, LazyStrings) else column[start : rows.stop]
         digest.update(np.array([len(value) for value in part], dtype="<i8").tobytes())
-        digest.update("".join(part).encode("utf-8", "surrogatepass"))
+        for value in part if isinstance(part, LazyStrings) else ["".join(part)]:
+            digest.update(value.encode("utf-8", "surrogatepass"))

@@ -24,6 +24,8 @@ from benchmarks.readme_results import (
     section,
     short_section,
 )
+from tests.benchmarks.worlds import contestant as big_row
+from tests.benchmarks.worlds import result as big_result
 
 ROOT = Path(__file__).parents[2]
 STALE = "run python -m benchmarks.readme_results"
@@ -111,6 +113,20 @@ def test_five_rows_with_the_peers_that_there_are(results: Path) -> None:
     names = [row.name for row in best_rows("debian")]
     assert names[1:] == ["PECOS XR-Linear", "omikuji (Bonsai)", "Annif (ensemble)", "MiniLM, both added"]
     assert re.search(r"\| longtail, ensemble of linear, knn \(2 seeds\) \| \*\*61.00", short_section())
+
+
+def test_rows_of_the_big_table_have_their_costs_and_go_before_single_runs(results: Path) -> None:
+    write(results, "debian-title-peers.json", contestants=[contestant("pecos", 55.0)])
+    (results / "big" / "debian").mkdir(parents=True)
+    for name, value in (("auto", 70.0), ("pecos", 56.0)):
+        row = big_row(name, value) | {"reads_text": True, "batch_cpu_ms": 0.25, "calibration_error": 2.0}
+        row["settings"] = {"members": ["linear", "lexical"]} if name == "auto" else {}
+        content = json.dumps(big_result(row))
+        (results / "big" / "debian" / f"{name}-0.json").write_text(content, encoding="utf-8")
+    lines = short_section().splitlines()
+    assert "| longtail, `auto`: linear, lexical | **70.00** | **70.00** | 0.0 | 0.25 |" in lines
+    assert "| PECOS XR-Linear | 56.00 | 56.00 | 0.0 | 0.25 |" in lines
+    assert "### debian" in section()
 
 
 def test_values_above_and_below_a_hundred_are_compared_as_numbers(results: Path) -> None:

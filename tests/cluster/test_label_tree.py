@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
 
 from longtail import threads
+from longtail.cluster import label_tree
 from longtail.cluster.label_tree import build_label_tree, label_centroids
 
 
@@ -132,3 +133,17 @@ def test_centroids_keep_their_largest_entries() -> None:
     Y = csr_array(np.array([[1, 0]], np.float32))
     cut = label_centroids(X, Y, keep=2).toarray()
     assert np.allclose(cut, [[0, 5 / 34**0.5, 3 / 34**0.5, 0], [0, 0, 0, 0]])
+
+
+def test_centroids_do_not_depend_on_how_many_labels_are_summed_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(2)
+    X = csr_array((rng.random((50, 20)) * (rng.random((50, 20)) < 0.3)).astype(np.float32))
+    Y = csr_array((rng.random((50, 9)) < 0.2).astype(np.float32))
+    texts = csr_array((rng.random((9, 20)) < 0.1).astype(np.float32))
+    once = label_centroids(X, Y, texts, keep=5)
+    for summed in (1, 30):
+        monkeypatch.setattr(label_tree, "_SUMMED", summed)
+        blocks = label_centroids(X, Y, texts, keep=5)
+        assert np.array_equal(blocks.toarray(), once.toarray())

@@ -18,6 +18,7 @@ from longtail.data import write
 from tests.planted import parts_of, planted
 
 LONGEST = 280.0
+KILLS, EPOCHS = 20, 200
 SMALL = ("width=16", "calibrate=none", *(f"stages.{stage}.batch_size=64" for stage in ("embed", "rank")))
 
 
@@ -88,20 +89,52 @@ def test_a_killed_process_ends_the_training_and_it_resumes(data: Path, tmp_path:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_torchrun_restarts_what_was_killed_and_nothing_is_lost(data: Path, tmp_path: Path) -> None:
-    whole = called([*torchrun(), *command(data, tmp_path / "whole", epochs=12)])
+@pytest.mark.timeout(7200)
+def test_torchrun_restarts_what_was_killed_twenty_times_and_nothing_is_lost(
+    data: Path, tmp_path: Path
+) -> None:
+    whole = called([*torchrun(), *command(data, tmp_path / "whole", epochs=EPOCHS)])
     assert whole.returncode == 0, whole.stderr
-    model = tmp_path / "model"
-    with started([*torchrun("--max-restarts", "20"), *command(data, model, epochs=12)]) as process:
-        for _ in range(2):
-            kill_worker(process, when=tmp_path / "model.checkpoints" / "rank")
-            time.sleep(float(np.random.default_rng().uniform(3, 8)))
-        _, errors = process.communicate(timeout=600)
+    model, random = tmp_path / "model", np.random.default_rng()
+    started_in = _seconds_to_first_checkpoint(tmp_path, data)
+    killed = 0
+    with started(
+        [*torchrun("--max-restarts", str(2 * KILLS)), *command(data, model, epochs=EPOCHS)]
+    ) as process:
+        # Moments from the start of the processes to well within the training; the last ones let it come to an end.
+        while killed < KILLS and process.poll() is None:
+            time.sleep(float(random.uniform(0, 1.2 * started_in)))
+            killed += kill_one(workers(process.pid), random)
+        _, errors = process.communicate(timeout=3600)
     assert process.returncode == 0, errors
+    assert killed == KILLS, f"the training ended after {killed} kills"
     documents = parts_of(planted(400, 40)).test.documents
     one, two = (longtail.load(path).predict(documents, k=5) for path in (tmp_path / "whole", model))
     np.testing.assert_array_equal(two.scores, one.scores)
+
+
+def _seconds_to_first_checkpoint(tmp_path: Path, data: Path) -> float:
+    """How long processes take until a checkpoint is there, on this machine as busy as it is."""
+    model, start = tmp_path / "timed", time.monotonic()
+    with started([*torchrun(), *command(data, model, epochs=EPOCHS)]) as process:
+        while not (tmp_path / "timed.checkpoints" / "rank").exists():
+            assert process.poll() is None
+            assert time.monotonic() < start + LONGEST
+            time.sleep(0.05)
+        found = time.monotonic() - start
+        for worker in workers(process.pid):
+            os.kill(worker, signal.SIGKILL)
+        process.communicate(timeout=LONGEST)
+    return found
+
+
+def kill_one(found: list[int], random: np.random.Generator) -> int:
+    """Kill one of these processes; how many were."""
+    try:
+        os.kill(int(random.choice(found)), signal.SIGKILL) if found else None
+    except ProcessLookupError:
+        return 0
+    return len(found[:1])
 
 
 def started(arguments: list[str]) -> subprocess.Popen[str]:

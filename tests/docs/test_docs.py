@@ -220,7 +220,7 @@ def test_the_start_in_the_readme_prints_what_it_shows(tmp_path, monkeypatch, cap
 RUN = ["eclare", "explain", "features", "feedback", "formats", "knn", "linear", "python"]
 RUN_SLOWLY = ["dual", "encoders", "galaxc", "gnnxml", "gudn", "xgrank"]
 """Pages whose Python trains for minutes, or needs the weights of an encoder."""
-RUN_ELSEWHERE = {"plugins", "serving", "tutorial"}
+RUN_ELSEWHERE = {"plugins", "ray", "serving", "tutorial"}
 DECLARATIONS = {"architecture"}
 """Pages whose Python shows the shape of a class, and is no program."""
 

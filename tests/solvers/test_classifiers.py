@@ -3,6 +3,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from longtail.errors import ConfigError
+from longtail.solvers import classifiers
 from longtail.solvers.classifiers import SolverConfig, train_classifiers
 
 
@@ -40,3 +41,17 @@ def test_a_wider_matrix_afterwards_does_not_meet_old_scratch() -> None:
 def test_senseless_settings_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ConfigError, match=next(iter(wrong))):
         SolverConfig(**wrong)
+
+
+def test_documents_that_are_not_gathered_give_the_same_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    X = csr_array((rng.random((40, 30)) * (rng.random((40, 30)) < 0.2)).astype(np.float32))
+    X = csr_array(X * (np.arange(30) % 7 != 3))  # some features have no entry
+    X.data.flags.writeable = X.indices.flags.writeable = False
+    Y = csr_array((rng.random((40, 4)) < 0.3).astype(np.float32))
+    gathered = train_classifiers(X, np.arange(40), Y, SolverConfig(), 0)
+    monkeypatch.setattr(classifiers, "GATHERED", 0)
+    whole = train_classifiers(X, np.arange(40), Y, SolverConfig(), 0)
+    assert np.array_equal(whole.features, gathered.features)
+    assert np.array_equal(whole.weights.toarray(), gathered.weights.toarray())
+    assert np.array_equal(whole.bias, gathered.bias)

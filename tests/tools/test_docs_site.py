@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.docs_site import NAVIGATION, ROOT, SOURCES, build, with_staged_links
+from tools.docs_site import NAVIGATION, ROOT, SOURCES, build, stage, with_staged_links
+from tools.notebooks import page_of, paths
 
 LOADED = {
     "script": "src",
@@ -96,12 +97,15 @@ def test_the_reference_is_filled_and_search_knows_it(site: Path) -> None:
     assert "longtail tune" in (site / "cli.html").read_text(encoding="utf-8")
     index = (site / "search" / "search_index.json").read_text(encoding="utf-8")
     assert "isotonic" in index
+    notebook = (site / "notebook-first-model.html").read_text(encoding="utf-8")
+    assert "P@1" in notebook
+    assert "<caption" in notebook, "the table of a data set"
 
 
 def test_every_page_has_its_place() -> None:
     named = [page for section in NAVIGATION.values() for page in section]
     assert len(set(named)) == len(named)
-    pages = {page.name for page in (ROOT / "docs").glob("*.md")}
+    pages = {page.name for page in (ROOT / "docs").glob("*.md")} | {page_of(path) for path in paths()}
     assert pages <= set(named), "new pages need a place in the navigation"
 
 
@@ -115,3 +119,11 @@ def test_links_of_the_site(tmp_path: Path) -> None:
     assert copied == "[f](files/examples/eclare-paper.toml)"
     assert (tmp_path / "files" / "examples" / "eclare-paper.toml").is_file()
     assert set(SOURCES) <= {path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.md")}
+
+
+def test_notebooks_are_pages_with_links_to_pages(tmp_path: Path) -> None:
+    stage(tmp_path)
+    page = (tmp_path / "notebook-first-model.md").read_text(encoding="utf-8")
+    assert "(notebook-how-many-labels.md)" in page
+    assert "(tutorial.md)" in page
+    assert "(notebook-first-model.md)" in (tmp_path / "index.md").read_text(encoding="utf-8")

@@ -26,6 +26,7 @@ READER_GONE = 141
 COMMANDS = {
     "train": "Train a model on tagged documents, or on label texts alone.",
     "tune": "Search settings on validation documents.",
+    "prepare": "Write features of training data once, for training in little memory.",
     "estimate": "Estimate memory, disk and time of a training.",
     "predict": "Tag documents with a model.",
     "explain": "Show why a model gives a text its labels.",

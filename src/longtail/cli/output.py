@@ -95,7 +95,7 @@ def check_file_is_free(path: str | None, *, force: bool, inputs: Sequence[str] =
     from longtail.storage import atomic_file
 
     if path is not None and path != STANDARD:
-        _check_name(path, inputs)
+        check_name(path, inputs)
         current().watch(path)
         _attempt(path, atomic_file(path, force=force))
 
@@ -106,7 +106,7 @@ def check_folder_is_free(path: str, *, force: bool, inputs: Sequence[str] = ()) 
 
     if path == STANDARD:
         raise UsageError("the output is a folder, which standard output cannot be: name one")
-    _check_name(path, inputs)
+    check_name(path, inputs)
     current().watch(path)
     _attempt(path, writing_folder(path, force=force, manifest=False))
 
@@ -116,7 +116,7 @@ def same(one: str, other: str) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
 
 
-def _check_name(path: str, inputs: Sequence[str]) -> None:
+def check_name(path: str, inputs: Sequence[str]) -> None:
     """Not even ``--force`` may replace what the command reads: the user's data, or the model."""
     if not path:
         raise UsageError("the name of the output is empty")

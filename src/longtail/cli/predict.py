@@ -18,6 +18,7 @@ from longtail.cli.session import current, verbosity
 from longtail.errors import UnsupportedError, UsageError
 
 OUTPUTS = ("jsonl", "csv", "parquet", "npz")
+ENGINES = ("local", "ray")
 
 
 @click.command()
@@ -38,6 +39,14 @@ OUTPUTS = ("jsonl", "csv", "parquet", "npz")
     "--edges", "links", metavar="FILE", type=click.Path(), help="Links of the documents, as in edges.tsv."
 )
 @member_choice.options
+@click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    default="local",
+    show_default=True,
+    help="Where documents are tagged: this process, or the workers of a Ray cluster.",
+)
+@click.option("--address", metavar="HOST:PORT", help="The Ray cluster.  [default: a new one on this machine]")
 @click.option("--batch-size", default=4096, show_default=True, type=click.IntRange(min=1), hidden=True)
 @options.reading
 @options.jobs
@@ -53,22 +62,31 @@ def command(
     links: str | None,
     latency: float | None,
     members: str | None,
+    engine: str,
+    address: str | None,
     batch_size: int,
     jobs: int | None,
     force: bool,
     **columns: Any,
 ) -> None:
-    """Tag the documents of INPUT (- is stdin) with MODEL and write the K best labels of each (- is stdout)."""
+    """Tag the documents of INPUT with MODEL and write the K best labels of each (- is stdin and stdout).
+
+    INPUT may be a folder of JSONL or Parquet files, which are read in the order of their names.
+    """
     import longtail
     from longtail import threads
+    from longtail.cli.prediction_engines import Tagged, answers
     from longtail.cli.prediction_files import BINARY, FORMATS, format_of
+    from longtail.cli.prediction_sources import stream_all
     from longtail.cli.revealed_labels import RevealedLabels
-    from longtail.data import read_edges, stream
+    from longtail.data import read_edges
     from longtail.data.understood import as_trained
     from longtail.types import Documents
 
     member_choice.check(latency, members)
     choice = label_choice.chosen(columns)
+    if address is not None and engine != "ray":
+        raise UsageError("--address names a Ray cluster: add --engine ray")
     session = current()
     kind = format_ or format_of(target)
     if target == output.STANDARD and kind in BINARY and sys.stdout.isatty():
@@ -82,7 +100,7 @@ def command(
     with threads.limit(jobs):
         with run.phase("load"):
             system = longtail.load(model)
-        batches = stream(
+        batches = stream_all(
             source,
             format=input_format,
             batch_size=batch_size,
@@ -98,10 +116,14 @@ def command(
         system = member_choice.chosen(system, documents, latency, members, session)
         label_choice.check(system, choice, session)
         with _handle(target, kind in BINARY, force) as handle, run.phase("predict") as phase:
-            with closing(FORMATS[kind](handle, system.labels_)) as file:
-                for documents, _ in chain([] if first is None else [first], batches):
-                    revealed = known.of(documents)
-                    best = system.predict(documents, k=k, revealed=revealed, edges=edges, **choice)
+            every = (
+                Tagged(each, known.of(each)) for each, _ in chain([] if first is None else [first], batches)
+            )
+            with (
+                closing(FORMATS[kind](handle, system.labels_)) as file,
+                answers(engine, address, system, model, k, choice, edges, jobs) as answer,
+            ):
+                for documents, best in answer(every):
                     file.write(documents.ids, best)
                     phase.advance(len(documents))
                     if documents.features is None:

@@ -89,11 +89,13 @@ def command(
     resume: bool,
     **columns: Any,
 ) -> None:
-    """Train a model on DATA, a folder with train (and valid) or one file, and write it to a folder.
+    """Train a model on DATA, a folder with train (and valid), one file or prepared data, and write it to a folder.
 
     The system auto is an ensemble of all systems that suit the data, this machine and the budget.
     """
-    from longtail import threads
+    from longtail import systems, threads
+    from longtail.cli.prepared_data import read_prepared
+    from longtail.prepared.folder import is_prepared
     from longtail.systems.estimate import memory_limit
     from longtail.systems.validation_part import with_validation_part
     from longtail.training import checkpoint
@@ -106,6 +108,9 @@ def command(
         raise UsageError(
             "processes that train together must not choose for themselves: name the system with --system"
         )
+    prepared = data is not None and is_prepared(data)
+    if prepared and name == AUTO:
+        raise UsageError(f"{data} was prepared for a system: name it with --system")
     seconds = check_settings(name, settings, budget)
     limit = None if max_memory is None else memory_limit(max_memory)
     kept: Path | None = None
@@ -123,12 +128,20 @@ def command(
     if jobs is None and launch.size > 1:
         jobs = max(1, threads.available() // launch.local_size)
     with threads.limit(jobs):
-        with run.phase("read"):
-            sets, kept_reading = read_sets(data, vocabulary, format_, options.read_options(columns), session)
-        untrained, reason = create(name, settings, sets, seconds)
-        if reason is not None:
-            run.say(reason)
-        untrained = say_estimate(untrained, sets["train"], limit, session)
+        reading = options.read_options(columns)
+        if prepared:
+            untrained, reason = systems.create(name, settings), None
+            with run.phase("read"):
+                sets, kept_reading = read_prepared(
+                    str(data), untrained, vocabulary, format_, reading, limit, hold_out=not no_hold_out
+                )
+        else:
+            with run.phase("read"):
+                sets, kept_reading = read_sets(data, vocabulary, format_, reading, session)
+            untrained, reason = create(name, settings, sets, seconds)
+            if reason is not None:
+                run.say(reason)
+            untrained = say_estimate(untrained, sets["train"], limit, session)
         with checkpoints_of(run, session, untrained.name):
             start = time.perf_counter()
             train, valid = with_validation_part(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from longtail import threads
 from longtail.cluster.k_means import spherical_codes
@@ -14,6 +15,8 @@ from longtail.kernels import kernel
 
 _CLUSTERED = 64
 """Entries of a centroid that natural clusters are found by: more take longer and make no better trees."""
+_SUMMED = 1 << 25
+"""Entries of the sums of label centroids at one time, which bounds their memory; they are cut to far fewer."""
 _LARGEST_LEAF = 4
 """A natural cluster that has more than so many times the wanted number of labels is split again."""
 
@@ -151,10 +154,28 @@ def label_centroids(
     Args:
         texts: features of the labels' texts, each of which counts as one more document.
     """
-    sums = csr_array(Y.T.tocsr() @ X)
-    if texts is not None:
-        sums = csr_array(sums + texts)
-    return unit_rows(_largest_entries(sums, keep))
+    by_label = Y.T.tocsr()
+    parts = []
+    for some in _label_blocks(by_label, X):
+        sums = csr_array(by_label[some] @ X)
+        if texts is not None:
+            sums = csr_array(sums + texts[some])
+        parts.append(_largest_entries(sums, keep))
+    return unit_rows(parts[0] if len(parts) == 1 else csr_array(vstack(parts, format="csr")))
+
+
+def _label_blocks(by_label: csr_array, X: csr_array) -> Iterator[slice]:
+    """Ranges of labels whose sums have about ``_SUMMED`` entries at most, or one label each."""
+    lengths = np.concatenate([[0], np.cumsum(np.diff(X.indptr)[by_label.indices], dtype=np.int64)])
+    sizes = np.minimum(np.diff(lengths[by_label.indptr]), X.shape[1])
+    ends, start, n = np.cumsum(sizes), 0, by_label.shape[0]
+    while start < n:
+        before = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + _SUMMED, side="right")))
+        yield slice(start, stop)
+        start = stop
+    if not n:
+        yield slice(0, 0)
 
 
 def _largest_entries(rows: csr_array, keep: int) -> csr_array:

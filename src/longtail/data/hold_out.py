@@ -18,7 +18,13 @@ LARGEST_GROUP = 10
 
 
 def hold_out(train: Dataset, seed: int) -> tuple[Dataset, Dataset]:
-    """Training documents without a random twentieth (100 to 3,000 of them), and these.
+    """Training documents without a random twentieth (100 to 3,000 of them), and these."""
+    kept, held = hold_out_rows(train, seed)
+    return train.take(kept), train.take(held)
+
+
+def hold_out_rows(train: Dataset, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The row numbers of training documents that stay, and of those that are held out.
 
     Documents of the same words stay together: a copy of a training document says nothing about new ones. Others
     that are similar do not, as new documents will be similar to some of training, too.
@@ -31,4 +37,4 @@ def hold_out(train: Dataset, seed: int) -> tuple[Dataset, Dataset]:
     order = order[sizes[order] <= max(1, size // LARGEST_GROUP)]
     held = np.zeros(len(sizes), bool)
     held[order[np.cumsum(sizes[order]) <= size]] = True
-    return train.take(np.flatnonzero(~held[groups])), train.take(np.flatnonzero(held[groups]))
+    return np.flatnonzero(~held[groups]), np.flatnonzero(held[groups])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias, cast
 import numpy as np
 
 from longtail.data.encoding import HINT
+from longtail.data.spool import keeps_extra, new_columns
 from longtail.errors import DataError
 from longtail.types import Documents
 
@@ -181,9 +182,7 @@ def grouped(records: Iterable[Placed], size: int = 128) -> Iterator[Block]:
 
 def collect_blocks(blocks: Iterable[Block], index: defaultdict[str, int]) -> Columns:
     """Read all blocks; ``index``, made by ``growing``, gives each label id its column."""
-    ids: list[str] = []
-    titles: list[str] = []
-    texts: list[str] = []
+    texts, with_extra = new_columns(), keeps_extra()
     extra: list[Mapping[str, Any]] = []
     sizes: list[int] = []
     lines = [np.empty(0, np.int64)]
@@ -192,12 +191,12 @@ def collect_blocks(blocks: Iterable[Block], index: defaultdict[str, int]) -> Col
     known, known_sizes = array("i"), array("q")
     numbered = False
     for block in blocks:
-        own = _own_or_row_number(block.ids, len(ids))
+        before = texts.size
+        own = _own_or_row_number(block.ids, before)
         numbered = numbered or own is not block.ids
-        ids.extend(own)
-        titles.extend(block.titles)
-        texts.extend(block.texts)
-        extra.extend(block.extra)
+        texts.add(own, block.titles, block.texts)
+        if with_extra:
+            extra.extend(block.extra)
         lines.append(_numbers(block.lines))
         if block.weights is not None:
             weights.extend([1.0] * (len(columns) - len(weights)))
@@ -206,17 +205,17 @@ def collect_blocks(blocks: Iterable[Block], index: defaultdict[str, int]) -> Col
         sizes.extend(map(len, block.labels))
         columns.extend(map(index.__getitem__, chain.from_iterable(block.labels)))
         if block.revealed is not None:
-            known_sizes.extend([0] * (len(ids) - len(block.ids) - len(known_sizes)))
+            known_sizes.extend([0] * (before - len(known_sizes)))
             known_sizes.extend(map(len, block.revealed))
             known.extend(map(names.__getitem__, chain.from_iterable(block.revealed)))
-    documents = Documents(ids, titles, texts, None, extra if any(extra) else None)
+    documents = Documents(*texts.finished(), None, extra if any(extra) else None)
     values = np.ones(len(columns), np.float32)
     values[: len(weights)] = weights
     indptr = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
     indices = np.array(columns, dtype=np.int32)
     revealed = None
     if known:
-        ends = np.zeros(len(ids) + 1, np.int64)
+        ends = np.zeros(len(documents) + 1, np.int64)
         ends[1 : len(known_sizes) + 1] = known_sizes
         revealed = Revealed(list(names), np.cumsum(ends), np.array(known, dtype=np.int32))
     return Columns(documents, np.concatenate(lines), indptr, indices, values, numbered, revealed)

@@ -50,10 +50,9 @@ def train_tree(
         phase: is told of each label trained.
         also: ones [documents, nodes above the labels]: further documents that these nodes learn from, as negatives.
     """
-    # One type of index and value, so that the kernels are compiled once.
-    X = csr_array(
-        (X.data.astype(np.float32), X.indices.astype(np.int32), X.indptr.astype(np.int64)), shape=X.shape
-    )
+    # One type of index and value, so that the kernels are compiled once; rows on the disk stay there.
+    data, indices = X.data.astype(np.float32, copy=False), X.indices.astype(np.int32, copy=False)
+    X = csr_array((data, indices, X.indptr.astype(np.int64)), shape=X.shape)
     members = tree.memberships(Y)
     documents = [csc_array(level) for level in members[:-1]]
     if also is not None:

@@ -18,6 +18,9 @@ _scratch = threading.local()
 
 USUAL_COST, USUAL_PRUNE = 1.0, 0.05
 """What ``auto`` means where nothing is known about the data."""
+GATHERED = 1 << 25
+"""Up to so many entries, the documents of a node are copied over just the features they use, which is faster.
+Above, a node that has all documents works on them where they are, which may be on the disk."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,14 +74,20 @@ def train_classifiers(
     Shapes:
         rows int64 [n]; positives [n, labels], its row i belonging to document rows[i]
     """
-    if getattr(_scratch, "size", -1) != X.shape[1]:
-        _scratch.place, _scratch.size = np.full(X.shape[1], -1, np.int32), X.shape[1]
-    features, indptr, indices, data = _gather(X.indptr, X.indices, X.data, rows, _scratch.place)
+    whole = len(rows) == X.shape[0] and X.nnz > GATHERED
+    if whole:
+        features = np.flatnonzero(_used(X.indices, X.shape[1])).astype(np.int32)
+        indptr, indices, data, width = X.indptr.astype(np.int64), X.indices, X.data, X.shape[1]
+    else:
+        if getattr(_scratch, "size", -1) != X.shape[1]:
+            _scratch.place, _scratch.size = np.full(X.shape[1], -1, np.int32), X.shape[1]
+        features, indptr, indices, data = _gather(X.indptr, X.indices, X.data, rows, _scratch.place)
+        width = len(features)
     dense = solve(
         indptr,
         indices,
         data,
-        len(features),
+        width,
         positives.indptr.astype(np.int64),
         positives.indices.astype(np.int64),
         positives.shape[1],
@@ -89,7 +98,8 @@ def train_classifiers(
         config.max_passes,
         seed,
     )
-    row_ptr, columns, values = _prune(dense[:-1], USUAL_PRUNE if config.prune == "auto" else config.prune)
+    weights = dense[features] if whole else dense[:-1]
+    row_ptr, columns, values = _prune(weights, USUAL_PRUNE if config.prune == "auto" else config.prune)
     sparse = csr_array((values, columns, row_ptr), shape=(len(features), positives.shape[1]))
     return SparseWeights(features, sparse, np.float32(config.bias) * dense[-1])
 
@@ -124,6 +134,15 @@ def _gather(
     for f in features:
         place[f] = -1
     return features, new_ptr, new_indices, new_data
+
+
+@kernel
+def _used(indices: np.ndarray, n_features: int) -> np.ndarray:
+    """Which features have an entry."""
+    used = np.zeros(n_features, np.bool_)
+    for p in range(len(indices)):
+        used[indices[p]] = True
+    return used
 
 
 @kernel

@@ -13,7 +13,8 @@ eurlex-4.3k              45,000    4,271           5    500   200 s   600 s     
 
 xgrank was measured with three epochs of batches of 64 and without label texts. The estimate is for five epochs of
 batches of 128, which take 0.6 times as long (23 and 14 s on debian on another machine), for the label texts
-that its encoder reads besides the documents, and for the training of the encoder before (one epoch of dual).
+that its encoder reads besides the documents, and for the training of the encoder before (one epoch of dual, where
+documents are short).
 galaxc has the epochs of a member; alone it takes about twice as long, by the cost of an epoch (not measured as a
 whole).
 
@@ -136,13 +137,15 @@ def _gnnxml(size: DataSize) -> float:
     return 4500 + size.documents * (1.5 + 0.02 * size.words) + 0.3 * size.pairs
 
 
-def _xgrank(size: DataSize, epochs: int = 5, pretrain: int = 1) -> float:
+def _xgrank(size: DataSize, epochs: int = 5, pretrain: int | None = None) -> float:
     # The encoder is trained on pairs of texts, then reads every text once; label vectors learn in every epoch.
     epoch = size.documents * (0.3 + 0.16 * size.labels_per_document)
     return 20000 + _xgrank_encoder(size, pretrain) + epochs * epoch
 
 
-def _xgrank_encoder(size: DataSize, pretrain: int = 1) -> float:
+def _xgrank_encoder(size: DataSize, pretrain: int | None = None) -> float:
+    if pretrain is None:
+        pretrain = int(size.tokens <= DUAL_TOKENS)
     reading = 0.34 * (size.documents * size.tokens + size.label_texts * LABEL_TOKENS)
     return reading + pretrain * _dual_epoch(size)
 

@@ -146,7 +146,7 @@ def _xgrank(shape: Shape, config: Any) -> Bytes:
     batch = _activations(size.tokens, layers, config.train)
     pooled = _tables(size.documents, ENCODER_WIDTH)
     training = 5 * (tokens + labels) + 4 * encoded + pooled + _scores(shape)
-    if config.encoder.pretrain:
+    if config.encoder.pretrain_epochs(size.tokens):
         # Weights of the encoder with gradients and moments, the last vectors of labels, and a batch of both texts.
         pair = 2 * _activations(min(size.tokens, 64.0), 6, DualEncoderConfig().train)
         training = max(training, 3 * 4.0 * ENCODER_WEIGHTS + encoded + pair)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from longtail.data.hold_out import ENOUGH_TO_HOLD_OUT, hold_out
+from longtail.data.hold_out import ENOUGH_TO_HOLD_OUT, hold_out_rows
 from longtail.errors import UsageError
 from longtail.run import Run
 from longtail.systems.base import System
@@ -12,13 +14,20 @@ from longtail.types import Dataset
 
 
 def with_validation_part(
-    system: System, train: Dataset, valid: Dataset | None, run: Run, *, wanted: bool = True
+    system: System,
+    train: Dataset,
+    valid: Dataset | None,
+    run: Run,
+    *,
+    wanted: bool = True,
+    note: Callable[[dict[str, np.ndarray]], None] | None = None,
 ) -> tuple[Dataset, Dataset | None]:
     """Training and validation data: those there are, or the training data without what is held out, and that.
 
     Args:
         system: what is to be trained. An ensemble that is given what is held out here holds out nothing itself.
         wanted: whether metrics are; otherwise nothing is held out here.
+        note: is told the row numbers of both parts, by their names, where some documents are held out.
     """
     if valid is not None and len(valid):
         _check_validation(train, valid, run)
@@ -31,7 +40,10 @@ def with_validation_part(
             "shown"
         )
         return train, None
-    rest, held_out = hold_out(train, system.config.seed)
+    kept, held = hold_out_rows(train, system.config.seed)
+    if note is not None:
+        note({"train": kept, "valid": held})
+    rest, held_out = train.take(kept), train.take(held)
     lost = int(((train.label_counts > 0) & (rest.label_counts == 0)).sum())
     pieces = [
         f"no validation data: {len(held_out):,} of {len(train):,} training documents are held out to measure on"

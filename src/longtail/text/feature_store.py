@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from scipy.sparse import csr_array
 
 from longtail.text.config import TextConfig
+from longtail.text.spill import Spill
 from longtail.text.subwords import Subwords, TokenRows
 from longtail.text.tfidf import TfidfFeatures
 from longtail.types import Documents
 
 T = TypeVar("T")
+
+
+class TfidfSettings(NamedTuple):
+    """What TF-IDF features are learned from: settings, fields of documents, and label texts."""
+
+    config: TextConfig
+    fields: tuple[str, ...]
+    label_texts: tuple[str, ...]
 
 
 class FeatureStore:
@@ -22,9 +31,14 @@ class FeatureStore:
     training and in prediction.
     """
 
-    def __init__(self, documents: Documents, labels: csr_array | None = None) -> None:
-        """``labels`` (documents x labels) are known in training; the weights of fields are chosen by them."""
-        self.documents, self.labels = documents, labels
+    def __init__(
+        self, documents: Documents, labels: csr_array | None = None, spill: Spill | None = None
+    ) -> None:
+        """``labels`` (documents x labels) are known in training; the weights of fields are chosen by them.
+
+        ``spill``: where features that are learned go; None: in memory.
+        """
+        self.documents, self.labels, self._spill = documents, labels, spill
         self._kept: dict[Hashable, Any] = {}
 
     def memo(self, key: Hashable, compute: Callable[[], T]) -> T:
@@ -43,7 +57,11 @@ class FeatureStore:
         """Learn the vocabulary of the documents (and of label texts), and the rows of the documents."""
 
         def fit() -> tuple[TfidfFeatures, csr_array]:
-            features = TfidfFeatures(config)
+            if self.documents.prepared is not None:
+                features, rows = self.documents.prepared.tfidf(config, fields, label_texts)
+                self._kept[self._key(features, fields)] = (features, rows)
+                return features, rows
+            features = TfidfFeatures(config, self._spill)
             if config.title_share is not None and self._has_both(fields):
                 titles, texts = self.documents.titles, self.documents.texts
                 rows = features.fit_transform_fields(titles, texts, label_texts, self.labels)

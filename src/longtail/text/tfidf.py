@@ -15,16 +15,18 @@ from scipy.sparse import csr_array
 
 from longtail.config import from_dict, to_dict
 from longtail.errors import ModelIntegrityError, NotFittedError, UsageError
+from longtail.lazy_strings import LazyStrings, joined_with
 from longtail.storage import read_arrays, read_json, write_arrays, write_json
 from longtail.storage.checks import of_file
 from longtail.storage.sparse import sorted_csr
 from longtail.text.char_ngrams import CharGroup
 from longtail.text.codepoints import encode_one, waves
 from longtail.text.config import SHORT, TextConfig
-from longtail.text.counting import Counts, Tally
+from longtail.text.counting import Tally
 from longtail.text.field_rows import summed_rows
 from longtail.text.group import ColumnGroup
 from longtail.text.single import single_arguments, single_row
+from longtail.text.spill import ROWS, InMemory, KeptCounts, Spill, blocks
 from longtail.text.stacking import beside, stacked
 from longtail.text.terms import TermGroup, TokenNumbers
 from longtail.text.title_share import chosen_share
@@ -60,8 +62,10 @@ class FieldPart(NamedTuple):
 class TfidfFeatures:
     """Learns the terms of texts and turns texts into sparse rows of their weights."""
 
-    def __init__(self, config: TextConfig | None = None) -> None:
+    def __init__(self, config: TextConfig | None = None, spill: Spill | None = None) -> None:
+        """``spill``: where counts and rows of texts are kept while terms are learned; None: in memory."""
         self.config = config or TextConfig()
+        self._spill = spill
         self._groups: list[ColumnGroup] = []
 
     def fit(self, texts: Sequence[str], extra_texts: Sequence[str] = ()) -> Self:
@@ -72,7 +76,9 @@ class TfidfFeatures:
     def fit_transform(self, texts: Sequence[str], extra_texts: Sequence[str] = ()) -> csr_array:
         """Learn the terms as ``fit`` does, and give the rows of ``texts`` as ``transform`` does."""
         weights, kept = self._learn_texts(texts, extra_texts, keep=True)
-        return self._weighed(weights, kept[0])
+        rows = self._weighed(weights, kept[0])
+        self._spill = None
+        return rows
 
     def transform(self, texts: Sequence[str]) -> csr_array:
         """The rows of texts: a ``csr_array`` of float32 with sorted columns; unknown terms are left out."""
@@ -94,11 +100,14 @@ class TfidfFeatures:
         titles, texts = _fields(titles, texts)
         self.config = self.config.for_fields(titles, texts)
         weights, kept = self._learn([(titles, True), (texts, self._reads_all)], extra_texts, keep=True)
-        of_titles, of_texts = (self._weighed(weights, counts) for counts in kept)
+        names = ("titles", "texts")
+        of_titles, of_texts = (self._weighed(weights, k, n) for k, n in zip(kept, names, strict=True))
         if self.config.title_share == "auto":
             share = chosen_share(of_titles, of_texts, labels)
             self.config = replace(self.config, title_share=share)
-        return self._summed(of_titles, of_texts)
+        rows = self._summed(of_titles, of_texts)
+        self._spill = None
+        return rows
 
     def transform_fields(self, titles: Sequence[str], texts: Sequence[str]) -> csr_array:
         """The rows of documents with these titles and texts: see ``field_rows``."""
@@ -119,7 +128,11 @@ class TfidfFeatures:
     def _summed(self, titles: csr_array, texts: csr_array) -> csr_array:
         share = self.config.title_share
         assert isinstance(share, float), "fields are added where a share is set; auto is decided in learning"
-        return summed_rows(titles, texts, share, l2=self.config.norm == "l2")
+        l2 = self.config.norm == "l2"
+        if self._spill is None:
+            return summed_rows(titles, texts, share, l2=l2)
+        parts = (summed_rows(titles[some], texts[some], share, l2=l2) for some in blocks(titles, texts))
+        return self._spill.stack(parts, self.n_columns, ROWS)
 
     @property
     def _text_groups(self) -> list[ColumnGroup]:
@@ -169,16 +182,16 @@ class TfidfFeatures:
 
         return stacked([rows for wave in waves(texts) for rows in run_all(rows_of, wave)], self.n_columns)
 
-    def _weighed(self, weights: list[Weights], kept: list[list[Counts]]) -> csr_array:
+    def _weighed(self, weights: list[Weights], kept: list[KeptCounts], name: str = ROWS) -> csr_array:
         """The rows of counts, chunk by chunk."""
 
-        def weigh(counts: list[Counts]) -> csr_array:
-            rows = beside([w.rows(c) for w, c in zip(weights, counts, strict=False)], self.config.norm)
+        def weigh(chunk: KeptCounts) -> csr_array:
             # The counts go chunk by chunk, as the rows take their place.
-            counts.clear()
-            return rows
+            return beside([w.rows(c) for w, c in zip(weights, chunk.given(), strict=False)], self.config.norm)
 
-        return stacked(run_all(weigh, kept), self.n_columns)
+        if self._spill is None:
+            return stacked(run_all(weigh, kept), self.n_columns)
+        return self._spill.stack(map(weigh, kept), self.n_columns, name)
 
     def row(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         """The columns and the weights of one text, for those who need no matrix around them."""
@@ -279,23 +292,24 @@ class TfidfFeatures:
 
     def _learn_texts(
         self, texts: Sequence[str], extra_texts: Sequence[str], *, keep: bool
-    ) -> tuple[list[Weights], list[list[list[Counts]]]]:
+    ) -> tuple[list[Weights], list[list[KeptCounts]]]:
         texts = _checked(texts)
         self.config = self.config.for_texts(texts)
         return self._learn([(texts, True)], extra_texts, keep=keep)
 
     def _learn(
         self, sources: Sequence[tuple[Sequence[str], bool]], extra_texts: Sequence[str], *, keep: bool
-    ) -> tuple[list[Weights], list[list[list[Counts]]]]:
+    ) -> tuple[list[Weights], list[list[KeptCounts]]]:
         """Learn the terms; returns the weights under the numbers used meanwhile, and counts per source if to keep.
 
         Args:
             sources: texts, and whether they have all groups of columns or the first one alone.
         """
         extra_texts = _checked(extra_texts)
-        groups = self._new_groups([text for texts, _ in sources for text in texts] + list(extra_texts))
+        groups = self._new_groups([*(texts for texts, _ in sources), extra_texts])
         tallies = [Tally() for _ in groups]
-        kept: list[list[list[Counts]]] = [[] for _ in sources]
+        kept: list[list[KeptCounts]] = [[] for _ in sources]
+        held = InMemory if self._spill is None else self._spill.keep
         for number, (texts, complete) in enumerate([*sources, (extra_texts, True)]):
             some = groups if complete else groups[:1]
             for wave in waves(texts):
@@ -306,17 +320,18 @@ class TfidfFeatures:
                 for tally, group, counted in zip(tallies, some, counts, strict=False):
                     tally.add_all(counted, *group.sizes())
                 if keep and number < len(sources):
-                    kept[number] += [list(chunk) for chunk in zip(*counts, strict=True)]
+                    kept[number] += [held(list(chunk)) for chunk in zip(*counts, strict=True)]
         weights = [group.choose(tally) for group, tally in zip(groups, tallies, strict=True)]
         self._groups = groups
         for name in ("terms", "_single", "digest"):
             self.__dict__.pop(name, None)
         return weights, kept
 
-    def _new_groups(self, texts: Sequence[str]) -> list[ColumnGroup]:
+    def _new_groups(self, sources: Sequence[Sequence[str]]) -> list[ColumnGroup]:
         config = self.config
-        pieces = config.kind == "wordpiece"
-        tokens: TokenNumbers = WordPieces.learn(texts, config) if pieces else Words(config.stem)
+        tokens: TokenNumbers = Words(config.stem)
+        if config.kind == "wordpiece":
+            tokens = WordPieces.learn([text for texts in sources for text in texts], config)
         groups: list[ColumnGroup] = [TermGroup(tokens, config)]
         if config.char_ngrams is not None:
             groups.append(CharGroup(config))
@@ -335,8 +350,13 @@ class TfidfFeatures:
         return [single_arguments(self._groups[:n], self.config) for n in range(1, len(self._groups) + 1)]
 
 
-def _fields(titles: Sequence[str], texts: Sequence[str]) -> tuple[list[str], list[str]]:
+def _fields(titles: Sequence[str], texts: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Titles and texts, a short text without a title being the title."""
+    if isinstance(texts, LazyStrings):
+        return (
+            joined_with(titles, texts, lambda *both: list(_fields(*both)[0])),
+            joined_with(titles, texts, lambda *both: list(_fields(*both)[1])),
+        )
     moved = [not title and len(text) <= SHORT for title, text in zip(titles, texts, strict=True)]
     return (
         [text if move else title for title, text, move in zip(titles, texts, moved, strict=True)],
@@ -347,7 +367,7 @@ def _fields(titles: Sequence[str], texts: Sequence[str]) -> tuple[list[str], lis
 def _checked(texts: Sequence[str]) -> Sequence[str]:
     if isinstance(texts, str):
         raise UsageError("the texts must be a list of strings, not one string")
-    return texts if isinstance(texts, (list, tuple)) else list(texts)
+    return texts if isinstance(texts, (list, tuple, LazyStrings)) else list(texts)
 
 
 def _writable(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

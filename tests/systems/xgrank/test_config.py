@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -93,3 +93,12 @@ def test_it_does_not_need_torch() -> None:
         "import sys; from longtail.systems.xgrank import config, system; sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script]).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("pretrain", "tokens", "epochs"), [("auto", 64.0, 1), ("auto", 64.1, 0), (2, 500.0, 2), (0, 5.0, 0)]
+)
+def test_short_documents_train_the_encoder_first(
+    pretrain: int | Literal["auto"], tokens: float, epochs: int
+) -> None:
+    assert EncoderConfig(pretrain=pretrain).pretrain_epochs(tokens) == epochs

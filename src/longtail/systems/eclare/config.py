@@ -153,7 +153,7 @@ class StagesConfig:
     shortlist: TrainConfig = field(default_factory=lambda: TrainConfig(epochs=1, lr=0.005, schedule="cosine"))
     """Module II: classifiers of the clusters."""
     rank: TrainConfig = field(
-        default_factory=lambda: TrainConfig(epochs=4, lr=0.005, schedule="cosine", watch="overall")
+        default_factory=lambda: TrainConfig(epochs=8, lr=0.005, schedule="cosine", watch="overall")
     )
     """Module IV: classifiers of the labels."""
 

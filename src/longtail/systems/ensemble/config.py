@@ -17,7 +17,7 @@ from longtail.systems.base import SystemConfig
 class RerankerConfig:
     """How the scores of the members are combined (stacking)."""
 
-    balance: float = 0.6
+    balance: float = 0.55
     """Weight of rare labels in the loss: 0 every positive counts alike, 1 by its inverse propensity."""
     trees: int = 100
     """Boosted trees on top of a linear model; 0: none. With fewer than 500 validation documents there are none."""

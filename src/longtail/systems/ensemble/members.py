@@ -25,14 +25,22 @@ from longtail.types import Dataset, LabelSet
 COUNTS_FILE = "label_counts.safetensors"
 MEMBER_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "linear": {"tree": {"trees": 1}},
-    "eclare": {"shortlist": {"nearest": 0, "beam": 20}, "label_documents": "none"},
+    "eclare": {
+        "shortlist": {"nearest": 0, "beam": 20},
+        "game": {"clusters": False},
+        "label_documents": "none",
+        "stages": {"rank": {"epochs": 4, "lr": 0.01}},
+    },
     "galaxc": {"initial": {"rank": {"epochs": 1}}, "stages": {"joint": {"epochs": 2}}},
     "xgrank": {"clusters": {"nearest": 0}},
 }
-"""Defaults of members that differ from those of the system alone. A second tree of ``linear`` doubles its cost and
-adds little beside other members; so does the search of ``eclare`` and ``xgrank`` among all labels, and a wide beam
-of ``eclare``: other members propose those labels. Further epochs of ``galaxc`` double its cost, and label texts as
-training documents of ``eclare`` half as much again as its Module I."""
+"""Defaults of members that differ from those of the system alone.
+
+A second tree of ``linear`` doubles its cost and adds little beside other members; so does the search of ``eclare``
+and ``xgrank`` among all labels, and a wide beam of ``eclare``: other members propose those labels. GAME on clusters
+does not change which labels ``eclare`` proposes. Further epochs of ``galaxc`` and ``eclare`` double their cost
+(fewer ones of ``eclare`` need a higher rate), and label texts as training documents of ``eclare`` add half of its
+Module I."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,6 +15,9 @@ from longtail.training.train_config import TrainConfig
 Combine = Literal["zscore", "softmax"]
 """How the scores of several models are made comparable before they are averaged."""
 
+PRETRAIN_TOKENS = 64
+"""Tokens per document, on average, up to which an encoder is trained as a dual encoder first by default."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EncoderConfig:
@@ -38,9 +41,10 @@ class EncoderConfig:
     frozen: int | Literal["auto"] | None = "auto"
     """Lower layers that are not trained, with the embeddings below them; none: everything is trained; auto: all
     layers are frozen without a graphics card, none with one. paper: none."""
-    pretrain: int = 1
+    pretrain: int | Literal["auto"] = "auto"
     """Epochs in which the encoder is trained as a dual encoder first: the vectors of documents (mean over tokens)
-    against those of their labels' texts. Without label texts there are none. paper: 0."""
+    against those of their labels' texts; auto: 1 if documents have at most 64 tokens on average, which a dual
+    encoder reads whole, else 0. Without label texts there are none. paper: 0."""
     cache: Literal["none", "float16", "float32"] = "float16"
     """Precision of the cached states of frozen layers, on the disk during training; none: computed at each step."""
     keep: Literal["copy", "reference"] = "copy"
@@ -52,7 +56,8 @@ class EncoderConfig:
 
     def __post_init__(self) -> None:
         at_least_one(self, "layers")
-        at_least_zero(self, "pretrain")
+        if self.pretrain != "auto":
+            at_least_zero(self, "pretrain")
         if not self.names:
             raise ConfigError("'names' must name at least one encoder")
         if self.tokens < 3:
@@ -65,10 +70,16 @@ class EncoderConfig:
         if not 0 < self.layer_decay <= 1:
             raise ConfigError(f"'layer_decay' must be above 0 and at most 1, not {self.layer_decay}")
 
+    def pretrain_epochs(self, tokens: float) -> int:
+        """Epochs as a dual encoder for documents of so many tokens on average."""
+        if self.pretrain == "auto":
+            return int(tokens <= PRETRAIN_TOKENS)
+        return self.pretrain
+
     def by_reference(self, layers: int) -> bool:
         """Whether a model folder refers to an encoder of so many layers instead of copying it."""
         # What auto means depends on the machine that trains: a reference could lose trained weights.
-        unchanged = isinstance(self.frozen, int) and self.frozen >= layers and not self.pretrain
+        unchanged = isinstance(self.frozen, int) and self.frozen >= layers and self.pretrain == 0
         return self.keep == "reference" and unchanged
 
 

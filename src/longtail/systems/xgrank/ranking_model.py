@@ -105,14 +105,29 @@ class RankingModel:
 
     # --- documents ----------------------------------------------------------------------------------------
 
-    def encode(self, store: FeatureStore) -> DocumentVectors:
-        """The vectors of the documents of a store; a document is readable if it has a token."""
+    def encode(self, store: FeatureStore, pooled: np.ndarray | None = None) -> DocumentVectors:
+        """The vectors of the documents of a store; a document is readable if it has a token.
+
+        Args:
+            pooled: what ``pool`` gives for them, if it is known already.
+        """
         fields = self.config.fields
-        rows = store.tokens(self.subwords, fields)
-        readable = rows.lengths > self.n_special
-        pooled = np.ones((len(rows), self.pooled.width + 1), np.float32)
-        ranked = np.empty((len(rows), len(self.ranker.project)), np.float32)
+        readable = store.tokens(self.subwords, fields).lengths > self.n_special
+        pooled = self.pool(store) if pooled is None else pooled
         project, bias = torch.from_numpy(self.ranker.project), torch.from_numpy(self.ranker.bias)
+        with torch.inference_mode(), torch_threads():
+            ranked = torch.nn.functional.linear(torch.from_numpy(pooled)[:, :-1], project, bias).numpy()
+        if self.tokens is not None:
+            idf = self.tokens.idf if self.config.labels.weights == "tfidf" else None
+            plain = store.tokens(self.subwords, fields, special=False)
+            bags = bags_of_tokens(plain, self.subwords.size, idf)
+            ranked[:, : self.tokens.table.shape[1]] += multiply(bags, self.tokens.table)
+        return DocumentVectors(pooled, ranked, readable)
+
+    def pool(self, store: FeatureStore) -> np.ndarray:
+        """The pooled states of the documents by the encoder, and a column of ones [n, W + 1]."""
+        rows = store.tokens(self.subwords, self.config.fields)
+        pooled = np.ones((len(rows), self.pooled.width + 1), np.float32)
         encoder = self.pooled.encoder
         was_training = encoder.training
         encoder.eval()
@@ -120,16 +135,9 @@ class RankingModel:
         with torch.inference_mode(), torch_threads():
             for start in range(0, len(order), AT_ONCE):
                 some = order[start : start + AT_ONCE]
-                found = self.pooled(rows.take(some))
-                pooled[some, :-1] = found.numpy()
-                ranked[some] = torch.nn.functional.linear(found, project, bias).numpy()
+                pooled[some, :-1] = self.pooled(rows.take(some)).numpy()
         encoder.train(was_training)
-        if self.tokens is not None:
-            idf = self.tokens.idf if self.config.labels.weights == "tfidf" else None
-            plain = store.tokens(self.subwords, fields, special=False)
-            bags = bags_of_tokens(plain, self.subwords.size, idf)
-            ranked[:, : self.tokens.table.shape[1]] += multiply(bags, self.tokens.table)
-        return DocumentVectors(pooled, ranked, readable)
+        return pooled
 
     # --- labels -------------------------------------------------------------------------------------------
 

@@ -145,8 +145,9 @@ def train_model(context: TrainingContext, number: int, name: str, valid: Dataset
         Z, idf = label_bags(context, subwords, plain)
         bags = bags_of_tokens(plain, subwords.size, idf) if Z is not None and config.labels.bag else None
     encoder = Transformer.of(folder, dropout=config.encoder.dropout)
-    if config.encoder.pretrain and Z is not None:
-        pretrain(context, encoder, number)
+    epochs = config.encoder.pretrain_epochs(float(tokens.lengths.mean()) if len(tokens) else 0.0)
+    if epochs and Z is not None:
+        pretrain(context, encoder, number, epochs)
     states = PooledStates(encoder, config.encoder.layers, config.encoder.pooling)
     sample = sampled_vectors(states, tokens, seed)
     texts = FrozenTexts.of(states, tokens, config.encoder.frozen, config.encoder.cache, config.train, run)
@@ -174,12 +175,19 @@ def train_model(context: TrainingContext, number: int, name: str, valid: Dataset
         arrays = ranker_of(network, labels), retriever_of(network, corpus.cluster_of), shared
         return RankingModel(network.states, subwords, *arrays, config)
 
+    fixed = texts.layers is not None and texts.layers >= encoder.layers
+    pooled: list[np.ndarray] = []
+
     def metrics() -> dict[str, float] | None:
         if watched is None:
             return None
-        validation, texts = watched
+        validation, store = watched
         model = export()
-        return metrics_of_products(model.encode(texts).ranked, model.ranker.labels, validation)
+        if fixed and not pooled:
+            # An encoder that does not learn reads the validation documents once for all epochs.
+            pooled.append(model.pool(store))
+        vectors = model.encode(store, pooled[0] if pooled else None)
+        return metrics_of_products(vectors.ranked, model.ranker.labels, validation)
 
     task = XgrankTask(network, labels, corpus, config, metrics)
     stage = "train" if number == 0 else f"train {number + 1}"
@@ -210,13 +218,11 @@ def label_bags(
     return bags_of_tokens(tokens, subwords.size, idf), idf
 
 
-def pretrain(context: TrainingContext, encoder: Transformer, number: int) -> None:
+def pretrain(context: TrainingContext, encoder: Transformer, number: int, epochs: int) -> None:
     """Train the encoder on pairs of a document and a label text, as the system ``dual`` does."""
     config, opened = context.config, context.checkpoints
     dual = DualEncoderConfig()
-    dual = replace(
-        dual, train=replace(dual.train, epochs=config.encoder.pretrain, device=config.train.device)
-    )
+    dual = replace(dual, train=replace(dual.train, epochs=epochs, device=config.train.device))
     mean = MeanEncoder(encoder, min(dual.tokens, config.encoder.tokens))
     documents = context.store.tokens(mean.subwords, config.fields)
     labels = mean.subwords([text or "" for text in context.train.labels.texts])

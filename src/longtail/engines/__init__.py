@@ -1,0 +1,1 @@
+"""Engines that run the work of longtail elsewhere than in this process."""
