@@ -50,3 +50,14 @@ def plugin_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return folder
+
+
+@pytest.fixture
+def installed_plugin(plugin_site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """That package is found as an installed one; what was found is forgotten afterwards."""
+    from longtail.systems import plugins
+
+    monkeypatch.syspath_prepend(plugin_site)
+    plugins.found.cache_clear()
+    yield
+    plugins.found.cache_clear()

@@ -62,7 +62,11 @@ def test_python_dash_m_gives_the_exit_code() -> None:
     [
         (["--help"], 0, ""),
         (["train", "--help"], 0, ""),
-        (["frobnicate"], 2, "there is no command 'frobnicate': there are train, tune, prepare, estimate, predict"),
+        (
+            ["frobnicate"],
+            2,
+            "there is no command 'frobnicate': there are train, tune, prepare, estimate, predict",
+        ),
         (["train"], 2, "missing option '-o' / '--output' (see longtail train --help)"),
         (
             ["train", "-o", "m"],

@@ -18,7 +18,6 @@ from longtail.cli.settings_table import settings_of
 from longtail.cli.train import check_settings, gather_settings
 from longtail.data.formats import FORMATS
 from longtail.systems import REGISTRY, create
-from longtail.systems.plugins import found
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -118,8 +117,7 @@ def test_every_command_is_in_the_reference():
 def test_settings_in_commands_exist(page, monkeypatch, request):
     monkeypatch.chdir(ROOT)
     if page.stem == "plugins":
-        monkeypatch.syspath_prepend(request.getfixturevalue("plugin_site"))
-        found.cache_clear()
+        request.getfixturevalue("installed_plugin")
     for verb, *words in commands(page):
         if verb == "train":
             check_settings(*settings_in(words), None)

@@ -127,8 +127,12 @@ async def test_closing_takes_nothing_more_and_gives_up_what_waits():
     gate = Gate()
     batcher = await held(gate)
     waiting = batcher.submit("same", 4)
+    closing = asyncio.create_task(asyncio.to_thread(batcher.close))
+    # Only then: the batch under way must not end before what waits is given up.
+    while not waiting.cancelled():
+        await asyncio.sleep(0.001)
     gate.open.set()
-    await asyncio.to_thread(batcher.close)
+    await closing
     with pytest.raises(asyncio.CancelledError):
         await waiting
     with pytest.raises(Problem, match="shutting down") as caught:
