@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from longtail.shortlist.candidates import Candidates
-from longtail.shortlist.cluster_members import best_members
-from longtail.shortlist.meta_shortlist import MetaShortlist
+from longtail.errors import UsageError
+from longtail.kernels import kernel
+from longtail.shortlist.candidates import Candidates, by_blocks
+from longtail.shortlist.meta_shortlist import ClusterSearch, consider, mean_row, multiply, rounded
+from longtail.shortlist.scoring import dot
+from longtail.shortlist.selection import by_id, offer
 
 MANY = 200_000
 """With fewer rows than this, all of them are compared."""
@@ -19,8 +22,13 @@ PER_CELL = 256
 """Rows of a cell, about."""
 LOOKED_AT = 64
 """Cells whose rows are compared."""
-AT_ONCE = 256
-"""Vectors searched for together: the scores of all rows of their cells are in memory."""
+
+
+def search_for(rows: np.ndarray, member_ptr: np.ndarray, members: np.ndarray) -> ClusterSearch | CellSearch:
+    """The search among rows: exact, or by cells where they are many and each is in a cluster."""
+    if len(rows) < MANY or len(members) != len(rows):
+        return ClusterSearch(rows)
+    return CellSearch(rows, member_ptr, members)
 
 
 class CellSearch:
@@ -33,20 +41,105 @@ class CellSearch:
     """
 
     def __init__(self, rows: np.ndarray, member_ptr: np.ndarray, members: np.ndarray) -> None:
-        self.rows = np.ascontiguousarray(rows, np.float32)
+        self.rows, self.members = np.ascontiguousarray(rows, np.float32), np.asarray(members, np.int32)
         # A cell ends with the cluster that makes it large enough.
         at = np.searchsorted(member_ptr, np.arange(PER_CELL, len(members), PER_CELL))
-        starts = np.unique(np.concatenate([[0], member_ptr[at], [len(members)]]))
-        means = np.empty((len(starts) - 1, rows.shape[1]), np.float32)
-        for cell, (first, last) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
-            means[cell] = rows[members[first:last]].mean(axis=0)
-        self.cells = MetaShortlist(means, starts, members)
+        self.starts = np.unique(np.concatenate([[0], member_ptr[at], [len(members)]])).astype(np.int64)
+        means = np.empty((len(self.starts) - 1, rows.shape[1]), np.float32)
+        shape = (len(rows), rounded(self.rows[:1], self.rows[0])[0].shape[1])
+        self._steps, self._step, self._error = np.empty(shape, np.int8), *np.empty((2, len(rows)), np.float32)
+        common = mean_row(self.rows)
+        for cell, (first, last) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True)):
+            part = self.rows[self.members[first:last]]
+            means[cell] = part.mean(axis=0)
+            self._steps[first:last], self._step[first:last], self._error[first:last] = rounded(part, common)
+        self.cells = ClusterSearch(means)
 
     def top(self, x: np.ndarray, size: int) -> Candidates:
         """The ``size`` rows of highest inner product with each row of x [n, D], among those of its best cells."""
-        parts = []
-        for start in range(0, len(x), AT_ONCE):
-            some = x[start : start + AT_ONCE]
-            best = self.cells.top_clusters(some, LOOKED_AT)
-            parts.append(best_members(some, best, self.cells, self.rows, size))
-        return Candidates.stack(parts) if parts else best_members(x, Candidates.empty(0), self.cells, self.rows, size)
+        if size < 1:
+            raise UsageError(f"the size of a shortlist must be at least 1, not {size}")
+        x = np.ascontiguousarray(x, np.float32)
+        best = self.cells.top(x, LOOKED_AT)
+        return by_blocks(
+            len(x),
+            lambda a, b: Candidates(
+                *_search(
+                    x[a:b],
+                    best.indptr[a : b + 1],
+                    best.ids,
+                    self.starts,
+                    self.members,
+                    self.rows,
+                    self._steps,
+                    self._step,
+                    self._error,
+                    size,
+                )
+            ),
+        )
+
+
+@kernel
+def _search(
+    x: np.ndarray,
+    indptr: np.ndarray,
+    cells: np.ndarray,
+    starts: np.ndarray,
+    members: np.ndarray,
+    matrix: np.ndarray,
+    steps: np.ndarray,
+    step: np.ndarray,
+    error: np.ndarray,
+    size: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n, dimensions = x.shape
+    size = min(size, len(matrix))
+    most, widest = 0, 0
+    for i in range(n):
+        rows = 0
+        for p in range(indptr[i], indptr[i + 1]):
+            width = starts[cells[p] + 1] - starts[cells[p]]
+            rows, widest = rows + width, max(widest, width)
+        most = max(most, rows)
+    ends = np.zeros(n + 1, np.int64)
+    out_ids, out_scores = np.empty(n * size, np.int32), np.empty(n * size, np.float32)
+    vector, about = np.zeros(steps.shape[1], np.float32), np.empty(widest, np.float32)
+    possible, highest = np.empty(most, np.int32), np.empty(most, np.float32)
+    lowest, lowest_ids = np.empty(size, np.float32), np.empty(size, np.int32)
+    end = 0
+    for i in range(n):
+        squares = 0.0
+        for d in range(dimensions):
+            vector[d] = x[i, d]
+            squares += np.float64(x[i, d]) ** 2
+        length = np.float32(np.sqrt(squares))
+        n_possible, n_lowest = 0, 0
+        for p in range(indptr[i], indptr[i + 1]):
+            first, last = starts[cells[p]], starts[cells[p] + 1]
+            multiply(steps[first:last], vector, about)
+            n_possible, n_lowest = consider(
+                about,
+                first,
+                last - first,
+                step,
+                error,
+                length,
+                possible,
+                highest,
+                n_possible,
+                lowest_ids,
+                lowest,
+                n_lowest,
+            )
+        ids, scores, count = out_ids[end : end + size], out_scores[end : end + size], 0
+        # With fewer rows than asked for, none is left out.
+        bound = lowest[0] if n_lowest == size else np.float32(-np.inf)
+        for p in range(n_possible):
+            if highest[p] >= bound:
+                row = members[possible[p]]
+                count = offer(ids, scores, count, row, dot(x[i], matrix[row]))
+        by_id(ids, scores, count)
+        end += count
+        ends[i + 1] = end
+    return ends, out_ids[:end], out_scores[:end]

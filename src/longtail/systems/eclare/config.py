@@ -89,7 +89,8 @@ class ShortlistConfig:
     """Clusters of a document's shortlist. paper: 30 or 50."""
     nearest: int = 100
     """Labels of highest classifier score among all labels that are ranked besides: an exact search over copies of
-    the classifiers in 8 bits. 0: those of the clusters alone. paper: 0."""
+    the classifiers in 8 bits; from 200,000 labels on, those of the 64 best groups of clusters. 0: those of the
+    clusters alone. paper: 0."""
 
     def __post_init__(self) -> None:
         at_least_one(self, "beam", "labels_per_cluster")

@@ -16,9 +16,10 @@ from longtail.errors import ModelIntegrityError
 from longtail.graph.normalise import by_rows
 from longtail.shortlist.candidate_features import FLOOR, EncodedDocuments
 from longtail.shortlist.candidates import Candidates, mean_of
+from longtail.shortlist.cell_search import search_for
 from longtail.shortlist.embedding import Embedding
 from longtail.shortlist.game import Game
-from longtail.shortlist.meta_shortlist import ClusterSearch, MetaShortlist
+from longtail.shortlist.meta_shortlist import MetaShortlist
 from longtail.shortlist.scoring import score, score_missing, sigmoid
 from longtail.storage.schema import ArraySet, array
 from longtail.storage.sparse import has_entries
@@ -167,7 +168,7 @@ class Predictor:
         # Without clusters every label is ranked anyway.
         self.nearest = None
         if self.shortlister is not None and config.shortlist.nearest > 0:
-            self.nearest = ClusterSearch(weights.classifiers)
+            self.nearest = search_for(weights.classifiers, weights.member_ptr, weights.members)
 
     def __call__(self, X: csr_array) -> Ranked:
         """Embed documents [n, V] and rank their shortlists."""
