@@ -1,7 +1,7 @@
 """How the cost of systems grows with the labels: python -m benchmarks.scaling --labels 10000,100000.
 
-Synthetic data, one epoch a stage; each system and size in a process of its own with one thread. Seconds are those of
-the processor, which other programs on the machine change less than the clock. All systems and their ensemble:
+Synthetic data, one epoch a stage; each system and size in a process of its own with one thread. Seconds are those
+of the processor, which other programs on the machine change less than the clock. All systems and their ensemble:
 
     python -m benchmarks.scaling --system linear,eclare,galaxc,lexical,knn,ensemble --labels 10000,100000,1000000
         --json benchmarks/results/scaling.json
