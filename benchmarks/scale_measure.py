@@ -1,7 +1,8 @@
 """Steps of a training in one, two and three gloo processes: processor seconds, what is exchanged, and sizes.
 
-``python -m benchmarks.scale_model --measure`` starts it in each number of processes. Measured is the ranker of
-``eclare`` on synthetic data. All processes may share one core: processor seconds count, not the clock.
+``python -m benchmarks.scale_model --measure`` starts it in each number of processes: the ranker of ``eclare`` on
+synthetic data. All processes may share one core: processor seconds count, not the clock. The encoder of ``xgrank``
+is for ``benchmarks.two_processes``, where it is the clock that counts.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ SKIPPED = 3
 """First steps of a stage, in which memory is got and kernels are loaded."""
 WORLD = ("WORLD_SIZE", "LOCAL_WORLD_SIZE")
 REPEATS = 60
+WORDS, ENCODED = 64, 64
+"""Tokens of a document, and documents per batch, of the encoder."""
 LARGE = 1 << 20
 """Numbers in the large exchange that the cost per byte is measured with."""
 
@@ -35,6 +38,7 @@ class Counted:
     """What one process counts in a step."""
 
     seconds: float = 0.0
+    wall: float = 0.0
     calls: int = 0
     sent: int = 0
     """Bytes that a ring would send: twice (P - 1) / P of an all-reduce, (P - 1) parts of an all-gather."""
@@ -44,9 +48,10 @@ class Counted:
 
 @dataclass(slots=True)
 class Recorder:
-    """Counts steps of the stage ``rank``; put in place of what the training calls."""
+    """Counts steps of a stage; put in place of what the training calls."""
 
     size: int
+    stage: str = "rank"
     now: Counted | None = None
     steps: list[Counted] = field(default_factory=list)
 
@@ -65,10 +70,10 @@ class Recorder:
 
         def counted_update(training: Any, *arguments: Any) -> float:
             recorder.now = Counted()
-            start = time.process_time()
+            start, clock = time.process_time(), time.perf_counter()
             loss: float = update(training, *arguments)
-            recorder.now.seconds = time.process_time() - start
-            if training.stage == "rank":
+            recorder.now.seconds, recorder.now.wall = time.process_time() - start, time.perf_counter() - clock
+            if training.stage == recorder.stage:
                 recorder.steps.append(recorder.now)
             recorder.now = None
             return loss
@@ -86,6 +91,11 @@ class Recorder:
 
         _Loop.update, World.gather_columns, World.sum_rows = counted_update, counted_columns, counted_rows  # type: ignore[method-assign,assignment]
 
+    def median(self) -> dict[str, float]:
+        """Of whole batches, without the first ones."""
+        counts = [asdict(step) for step in self.steps[SKIPPED:-1]]
+        return {name: float(np.median([count[name] for count in counts])) for name in counts[0]}
+
     def _counting(self, exchange: Callable[..., Any], sent: Callable[..., float]) -> Callable[..., Any]:
         def counted(*arguments: Any, **more: Any) -> Any:
             if self.now is not None:
@@ -100,7 +110,7 @@ def _bytes(tensor: Any) -> int:
     return int(tensor.numel() * tensor.element_size())
 
 
-def work() -> dict[str, Any]:
+def eclare() -> dict[str, Any]:
     """In one of the processes: the median step of each batch size, and what an exchange costs."""
     from longtail import systems, threads
     from longtail.data import catalogue
@@ -123,16 +133,28 @@ def work() -> dict[str, Any]:
                 "stages": {name: {"epochs": 1, "batch_size": batch} for name in ("embed", "rank")},
             }
             systems.create("eclare", settings).fit(data, hold_out=False)
-            whole = recorder.steps[SKIPPED:-1]
-            counts = [asdict(step) for step in whole]
-            points.append(
-                {
-                    "documents": batch,
-                    **{name: float(np.median([c[name] for c in counts])) for name in counts[0]},
-                }
-            )
+            points.append({"documents": batch, **recorder.median()})
         exchange = {} if group.alone else exchange_cost()
     return {"points": points, "exchange": exchange}
+
+
+def xgrank() -> dict[str, Any]:
+    """In one of the processes: the median step of training all layers of MiniLM."""
+    from longtail import systems, threads
+    from longtail.data import catalogue
+    from longtail.training.distributed import world
+
+    data = catalogue.build("synthetic", n_labels=500, n_documents=1_200, words_per_document=WORDS)["train"]
+    recorder = Recorder(world().size, "train")
+    recorder.install()
+    settings = {
+        "calibrate": "none",
+        "encoder": {"frozen": None, "pretrain": 0, "tokens": WORDS},
+        "train": {"epochs": 1, "batch_size": ENCODED},
+    }
+    with threads.limit(1):
+        systems.create("xgrank", settings).fit(data, hold_out=False)
+    return {"points": [{"documents": ENCODED, **recorder.median()}], "exchange": {}}
 
 
 def exchange_cost() -> dict[str, float]:
@@ -154,15 +176,19 @@ def exchange_cost() -> dict[str, float]:
     return {"call": small, "byte": max(0.0, large - small) / sent}
 
 
-def measured(size: int) -> list[dict[str, Any]]:
-    """What each of so many processes has measured."""
+def measured(size: int, what: str = "eclare", cores: Sequence[int] = ()) -> list[dict[str, Any]]:
+    """What each of so many processes has measured.
+
+    Args:
+        cores: one per process that it is bound to; none: those of this process.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1])}
-    command = [sys.executable, "-m", "benchmarks.scale_measure"]
+    command = [sys.executable, "-m", "benchmarks.scale_measure", what]
     started = [
         subprocess.Popen(
-            command,
+            [*command, str(cores[rank])] if cores else command,
             cwd=ROOT,
             stdout=subprocess.PIPE,
             text=True,
@@ -177,4 +203,6 @@ def measured(size: int) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(work()))
+    if len(sys.argv) > 2:
+        os.sched_setaffinity(0, {int(sys.argv[2])})
+    print(json.dumps({"eclare": eclare, "xgrank": xgrank}[sys.argv[1]]()))
