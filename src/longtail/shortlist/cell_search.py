@@ -1,14 +1,15 @@
-"""The rows of highest inner product among very many: those of the cells that suit a vector best.
+"""The rows of highest inner product among very many: those of the cells that suit a vector best (an inverted file).
 
-A cell is some neighbouring clusters of a hierarchical clustering. Comparing every row takes time in proportion to
-the rows; comparing every cell, then the rows of the best ones, takes about the square root of it. The answer misses
-rows of other cells, and is the same alone as in a batch.
+Comparing every row takes time in proportion to the rows. Cells are balanced clusters of the rows by direction:
+comparing the means of cells, then the rows of the best cells, is several times faster among a million rows. The
+answer misses rows of other cells, and is the same alone as in a batch.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from longtail.cluster.dense_two_means import balanced_dense_codes
 from longtail.errors import UsageError
 from longtail.kernels import kernel
 from longtail.shortlist.candidates import Candidates, by_blocks
@@ -16,42 +17,31 @@ from longtail.shortlist.meta_shortlist import ClusterSearch, consider, mean_row,
 from longtail.shortlist.scoring import dot
 from longtail.shortlist.selection import by_id, offer
 
-MANY = 200_000
-"""With fewer rows than this, all of them are compared."""
-PER_CELL = 256
-"""Rows of a cell, about."""
-LOOKED_AT = 64
+PER_CELL = 64
+"""Rows of a cell, about: with larger ones more is missed for the same number of rows that are compared."""
+LOOKED_AT = 256
 """Cells whose rows are compared."""
 
 
-def search_for(rows: np.ndarray, member_ptr: np.ndarray, members: np.ndarray) -> ClusterSearch | CellSearch:
-    """The search among rows: exact, or by cells where they are many and each is in a cluster."""
-    if len(rows) < MANY or len(members) != len(rows):
-        return ClusterSearch(rows)
-    return CellSearch(rows, member_ptr, members)
-
-
 class CellSearch:
-    """Cells of the rows of a matrix, each with the mean of its rows.
+    """Cells of the rows of a matrix [n, D], each with the mean of its rows."""
 
-    Args:
-        rows: float32 [n, D].
-        member_ptr: int64 [K + 1], where each cluster's rows begin in ``members``; neighbouring clusters are alike.
-        members: int32 [n], the rows, cluster by cluster.
-    """
-
-    def __init__(self, rows: np.ndarray, member_ptr: np.ndarray, members: np.ndarray) -> None:
-        self.rows, self.members = np.ascontiguousarray(rows, np.float32), np.asarray(members, np.int32)
-        # A cell ends with the cluster that makes it large enough.
-        at = np.searchsorted(member_ptr, np.arange(PER_CELL, len(members), PER_CELL))
-        self.starts = np.unique(np.concatenate([[0], member_ptr[at], [len(members)]])).astype(np.int64)
-        means = np.empty((len(self.starts) - 1, rows.shape[1]), np.float32)
-        shape = (len(rows), rounded(self.rows[:1], self.rows[0])[0].shape[1])
+    def __init__(self, rows: np.ndarray) -> None:
+        self.rows = np.ascontiguousarray(rows, np.float32)
+        depth = max(0, round(float(np.log2(max(len(rows), 1) / PER_CELL))))
+        lengths = np.linalg.norm(self.rows, axis=1, keepdims=True)
+        codes = balanced_dense_codes(self.rows / np.where(lengths > 0, lengths, 1), depth)
+        self.members = np.argsort(codes, kind="stable").astype(np.int32)
+        self.starts = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=1 << depth))]).astype(
+            np.int64
+        )
+        means = np.empty((1 << depth, rows.shape[1]), np.float32)
+        shape = (len(rows), rounded(self.rows[:1], mean_row(self.rows[:1]))[0].shape[1])
         self._steps, self._step, self._error = np.empty(shape, np.int8), *np.empty((2, len(rows)), np.float32)
         common = mean_row(self.rows)
         for cell, (first, last) in enumerate(zip(self.starts[:-1], self.starts[1:], strict=True)):
             part = self.rows[self.members[first:last]]
-            means[cell] = part.mean(axis=0)
+            means[cell] = mean_row(part)
             self._steps[first:last], self._step[first:last], self._error[first:last] = rounded(part, common)
         self.cells = ClusterSearch(means)
 

@@ -16,10 +16,10 @@ from longtail.errors import ModelIntegrityError
 from longtail.graph.normalise import by_rows
 from longtail.shortlist.candidate_features import FLOOR, EncodedDocuments
 from longtail.shortlist.candidates import Candidates, mean_of
-from longtail.shortlist.cell_search import search_for
+from longtail.shortlist.cell_search import CellSearch
 from longtail.shortlist.embedding import Embedding
 from longtail.shortlist.game import Game
-from longtail.shortlist.meta_shortlist import MetaShortlist
+from longtail.shortlist.meta_shortlist import ClusterSearch, MetaShortlist
 from longtail.shortlist.scoring import score, score_missing, sigmoid
 from longtail.storage.schema import ArraySet, array
 from longtail.storage.sparse import has_entries
@@ -166,9 +166,10 @@ class Predictor:
             embedding = Embedding(tokens, clusters.residual)
             self.shortlister = Shortlister(clusters, embedding, config)
         # Without clusters every label is ranked anyway.
-        self.nearest = None
+        self.nearest: ClusterSearch | CellSearch | None = None
         if self.shortlister is not None and config.shortlist.nearest > 0:
-            self.nearest = search_for(weights.classifiers, weights.member_ptr, weights.members)
+            exact = len(weights.classifiers) < config.shortlist.nearest_exact_below
+            self.nearest = (ClusterSearch if exact else CellSearch)(weights.classifiers)
 
     def __call__(self, X: csr_array) -> Ranked:
         """Embed documents [n, V] and rank their shortlists."""
