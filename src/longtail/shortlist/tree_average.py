@@ -14,9 +14,7 @@ _FEW = 256
 """So few documents are averaged in the calling thread: handing them to a pool would take longer."""
 
 
-def average_answers(
-    found: Sequence[tuple[np.ndarray, np.ndarray]], k: int
-) -> tuple[np.ndarray, np.ndarray]:
+def average_answers(found: Sequence[tuple[np.ndarray, np.ndarray]], k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k best labels by their mean score; a label that a tree did not find counts 0 there.
 
     Shapes:

@@ -197,7 +197,9 @@ class TfidfFeatures:
         terms = self._groups[0]
         assert isinstance(terms, TermGroup), "tokens and their n-grams come first"
         return row_of(
-            codes, self._single[n_groups - 1], lambda: terms.tokens.numbers(self._tokens([text]), grow=False)[1]
+            codes,
+            self._single[n_groups - 1],
+            lambda: terms.tokens.numbers(self._tokens([text]), grow=False)[1],
         )
 
     @property
