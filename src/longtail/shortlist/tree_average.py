@@ -50,7 +50,7 @@ def _average(
         for tree in range(n_trees):
             for j in range(depth):
                 if labels[i, tree, j] >= 0:
-                    # Label and place in one key: sorted, the answers for a label are neighbours, the first tree first.
+                    # Label and place in one key: sorted, the answers for a label are neighbours.
                     keys[n_keys] = (np.int64(labels[i, tree, j]) << 32) | (tree * depth + j)
                     n_keys += 1
         keys[:n_keys].sort()
