@@ -55,7 +55,7 @@ def tag(requests: Sequence[Work]) -> list[list[Labels]]:
     choice = first.choice
     best = first.served.system.predict(
         documents,
-        choice.k,
+        k=choice.k,
         threshold=choice.threshold,
         precision=choice.precision,
         max_f1=choice.max_f1,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+NeighbourSource = Literal["documents", "graph"]
+"""documents: the share of the label's training documents that have the neighbour too; graph: weights of a graph."""
 
 
 class LabelFacts:
@@ -16,6 +19,10 @@ class LabelFacts:
     def label_neighbours(self, label: int, k: int = 10) -> list[tuple[int, float]]:
         """The labels nearest to the label of this number, with weights, the nearest first."""
         return []
+
+    def neighbour_source(self, label: int) -> NeighbourSource:
+        """What the weights of these neighbours are."""
+        return "documents"
 
     def label_documents(self, label: int, k: int = 10) -> list[tuple[str, np.ndarray]]:
         """Training documents that have the label: ids, and the numbers of all their labels."""
