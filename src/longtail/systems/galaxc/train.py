@@ -8,11 +8,13 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array
 
+from longtail.blocks.text_encoder import TextEncoder
+from longtail.blocks.transformer import Transformer
 from longtail.metrics.topk import hits
 from longtail.run import Run
 from longtail.shortlist.ann import AnnIndex
 from longtail.systems.galaxc.config import GalaxcConfig
-from longtail.systems.galaxc.initial import Initial, TokenEmbeddings, encoded, given
+from longtail.systems.galaxc.initial import PRETRAINED_TOKENS, Initial, TokenEmbeddings, encoded, given
 from longtail.systems.galaxc.model import GraphEncoder, Network, ScoreLabels, shrinkage_factors
 from longtail.systems.galaxc.neighbourhoods import Neighbourhoods
 from longtail.systems.galaxc.node_index import NodeIndex, first_of
@@ -21,6 +23,7 @@ from longtail.systems.galaxc.surrogate import surrogate_tokens
 from longtail.text.feature_store import FeatureStore
 from longtail.training import trainer
 from longtail.training.checkpoint import Checkpoints, open_for
+from longtail.training.encoder_pretraining import pretrain
 from longtail.training.fingerprint import fingerprint
 from longtail.training.matrices import TrainingMatrices
 from longtail.training.rows import RowTable
@@ -77,7 +80,7 @@ def train(
     matrices = TrainingMatrices.of(train, config.text, config.fields, run, store)
     context = TrainingContext(config, train, matrices, run, checkpoints)
 
-    initial = initial_embeddings(context)
+    initial = initial_embeddings(context, store)
     with run.phase("initial embeddings"):
         documents = initial(matrices.X, store.texts(config.fields))
         labels = initial(matrices.Z, label_texts_of(train))
@@ -98,14 +101,15 @@ def train(
 # --- initial embeddings and the graph -------------------------------------------------------------------------
 
 
-def initial_embeddings(context: TrainingContext) -> Initial:
-    """How texts or rows become initial embeddings; token embeddings are trained here."""
+def initial_embeddings(context: TrainingContext, store: FeatureStore) -> Initial:
+    """How texts or rows become initial embeddings; token embeddings, or an encoder, are trained here."""
     config, matrices, run = context.config, context.matrices, context.run
     settings = config.initial
     if settings.source == "given":
         return given(matrices)
     if settings.source == "encoder":
-        return encoded(matrices, config)
+        found = encoded(matrices, config)
+        return pretrained(context, store, found) if settings.pretrain else found
     if settings.source == "surrogate":
         tokens = surrogate_tokens(matrices, context.width, config, run, context.checkpoints)
     else:
@@ -119,6 +123,27 @@ def initial_embeddings(context: TrainingContext) -> Initial:
             checkpoints=context.checkpoints,
         )
     return Initial(TokenEmbeddings(tokens))
+
+
+def pretrained(context: TrainingContext, store: FeatureStore, initial: Initial) -> Initial:
+    """The encoder after its training on documents and label texts."""
+    config, opened = context.config, context.checkpoints
+    assert initial.encoder is not None
+    encoder = pretrain(
+        Transformer.of(initial.encoder.folder),
+        store,
+        [text or "" for text in context.train.labels.texts],
+        context.matrices.Y,
+        context.matrices.self_label,
+        fields=config.fields,
+        tokens=PRETRAINED_TOKENS,
+        epochs=config.initial.pretrain,
+        device=config.stages.joint.device,
+        seed=config.seed,
+        run=context.run,
+        checkpoints=None if opened is None else opened.of_member(f"{opened.prefix}encoder"),
+    )
+    return Initial(encoder=TextEncoder.trained(encoder))
 
 
 def label_texts_of(train: Dataset) -> list[str]:
