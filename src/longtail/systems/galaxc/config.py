@@ -36,7 +36,7 @@ class InitialConfig:
     """How a model has the encoder: copy: in its folder; reference: by path and sha256, so it must stay in place."""
     pretrain: int = 0
     """Epochs in which the encoder is trained as a dual encoder first: the vectors of documents against those of
-    their labels' texts (source encoder). paper: 0."""
+    their labels' texts (source encoder)."""
     clusters: int | None = None
     """Clusters of labels (a power of two) of the surrogate task; none: about an eighth of the labels."""
     surrogate: TrainConfig = field(default_factory=lambda: _cosine(8, 0.005))

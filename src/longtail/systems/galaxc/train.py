@@ -49,6 +49,7 @@ class TrainingContext:
     config: GalaxcConfig
     train: Dataset
     matrices: TrainingMatrices
+    store: FeatureStore
     run: Run
     checkpoints: Checkpoints | None = None
 
@@ -78,9 +79,9 @@ def train(
     """Train on ``train``; with ``valid`` the best epoch of each module is kept, otherwise the last one."""
     checkpoints = open_for(run, fingerprint(train, valid, config))
     matrices = TrainingMatrices.of(train, config.text, config.fields, run, store)
-    context = TrainingContext(config, train, matrices, run, checkpoints)
+    context = TrainingContext(config, train, matrices, store, run, checkpoints)
 
-    initial = initial_embeddings(context, store)
+    initial = initial_embeddings(context)
     with run.phase("initial embeddings"):
         documents = initial(matrices.X, store.texts(config.fields))
         labels = initial(matrices.Z, label_texts_of(train))
@@ -101,7 +102,7 @@ def train(
 # --- initial embeddings and the graph -------------------------------------------------------------------------
 
 
-def initial_embeddings(context: TrainingContext, store: FeatureStore) -> Initial:
+def initial_embeddings(context: TrainingContext) -> Initial:
     """How texts or rows become initial embeddings; token embeddings, or an encoder, are trained here."""
     config, matrices, run = context.config, context.matrices, context.run
     settings = config.initial
@@ -109,7 +110,7 @@ def initial_embeddings(context: TrainingContext, store: FeatureStore) -> Initial
         return given(matrices)
     if settings.source == "encoder":
         found = encoded(matrices, config)
-        return pretrained(context, store, found) if settings.pretrain else found
+        return pretrained(context, found) if settings.pretrain else found
     if settings.source == "surrogate":
         tokens = surrogate_tokens(matrices, context.width, config, run, context.checkpoints)
     else:
@@ -125,13 +126,13 @@ def initial_embeddings(context: TrainingContext, store: FeatureStore) -> Initial
     return Initial(TokenEmbeddings(tokens))
 
 
-def pretrained(context: TrainingContext, store: FeatureStore, initial: Initial) -> Initial:
+def pretrained(context: TrainingContext, initial: Initial) -> Initial:
     """The encoder after its training on documents and label texts."""
     config, opened = context.config, context.checkpoints
     assert initial.encoder is not None
     encoder = pretrain(
         Transformer.of(initial.encoder.folder),
-        store,
+        context.store,
         [text or "" for text in context.train.labels.texts],
         context.matrices.Y,
         context.matrices.self_label,
