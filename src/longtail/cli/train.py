@@ -32,30 +32,12 @@ AUTO = "auto"
 @click.option("-o", "--output", "model", required=True, type=click.Path(), help="The model folder to write.")
 @click.option("--system", metavar="NAME", help="The system to train (see longtail info).  [default: auto]")
 @click.option("--budget", metavar="TIME", help="Training time that auto may use: 90s, 30m, 2h.")
-@click.option(
-    "--labels",
-    "vocabulary",
-    metavar="FILE",
-    type=click.Path(),
-    help="Labels with their texts (SKOS, TSV, CSV, JSONL). Without DATA, a zero-shot model is trained.",
-)
-@click.option(
-    "--fields", metavar="NAMES", help="Fields that make a document's text: title, text or title,text."
-)
-@click.option(
-    "--no-hold-out",
-    is_flag=True,
-    help="Train on all documents: without a valid part, some are held out for metrics.",
-)
-@click.option("--config", type=click.Path(), help="A TOML file of settings.")
-@click.option(
-    "--set",
-    "assignments",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="One setting; may be repeated. Settings of a member of an ensemble: eclare.width=512.",
-)
-@click.option("--format", "format_", metavar="NAME", help="The format of DATA.  [default: guessed]")
+@options.vocabulary
+@options.fields
+@options.no_hold_out
+@options.config
+@options.assignments
+@options.format_of("DATA")
 @options.reading
 @options.seed
 @options.jobs

@@ -36,15 +36,13 @@ SHARE = 10
     metavar="KEY=RANGE",
     help="A setting to search, instead of the usual ones: beam=5..50 or tree.trees=1,2,4; may be repeated.",
 )
-@click.option(
-    "--fields", metavar="NAMES", help="Fields that make a document's text: title, text or title,text."
-)
+@options.fields
 @click.option("--config", type=click.Path(), help="A TOML file of settings that stay as they are.")
 @click.option(
     "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="One setting that stays as it is."
 )
 @click.option("--study", type=click.Path(), help="The file of the trials.  [default: OUTPUT.study]")
-@click.option("--format", "format_", metavar="NAME", help="The format of DATA.  [default: guessed]")
+@options.format_of("DATA")
 @options.reading
 @options.seed
 @options.jobs
