@@ -37,15 +37,6 @@ def test_a_system_that_keeps_nothing_knows_nothing(tiny):
     assert model.label_documents(0) == []
 
 
-def test_an_ensemble_asks_its_members(tiny):
-    model = create("ensemble", {"members": ["linear", "knn"]}).fit(tiny.train, valid=tiny.valid)
-    keeping = next(member.system for member in model.members_ if member.name == "knn")
-    assert model.label_neighbours(0) == keeping.label_neighbours(0)
-    assert model.label_neighbours(0)
-    assert model.neighbour_source(0) == "documents"
-    assert [id_ for id_, _ in model.label_documents(0)] == [id_ for id_, _ in keeping.label_documents(0)]
-
-
 def test_eclare_has_a_label_graph(tiny):
     settings = {"width": 8, "stages": {stage: {"epochs": 1} for stage in ("embed", "shortlist", "rank")}}
     model = create("eclare", settings).fit(tiny.train)
