@@ -1,7 +1,7 @@
-"""Label ids that are probably misspelled: no document has them, and they are close to one that documents have.
+"""Label ids that may be misspelled: they have a text and no document, while a label of documents has no text.
 
-Labels without documents are legitimate, and a cold label may be called almost like a warm one. So an id is in doubt
-only if the warm label has no text: then the text of a misspelled id is the one that it lacks.
+Labels without documents are legitimate, and a cold label may be called almost like a warm one. But a text under a
+misspelled id always leaves a warm label without its text. So there is doubt only where both are found, and then always.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from longtail.data.parts import Parts
 from longtail.data.text_keys import normalised
+from longtail.types import Dataset
 
-MOST = 20_000
+MOST = 5_000
 """Ids that are compared at most, on either side."""
 
 SHOWN = 3
-"""Pairs that a sentence names at most."""
+"""Ids or pairs that a sentence names at most."""
 
 _SHORTEST = 4
 """Shorter ids are too often one letter apart."""
@@ -42,7 +42,8 @@ def misspelled(unused: Iterable[str], lacking: Iterable[str]) -> list[Pair]:
     """The ids of ``unused`` that are close to one of ``lacking``.
 
     Close are ids that differ in case, spacing, hyphens and underscores only, and ids of at least four characters
-    without digits that differ by one letter: another, one more, one less, or two that changed places.
+    that differ by one letter within a word: another, one more, one less, or two that changed places. Digits and
+    letters between digits number labels: ids that differ in these are labels of their own.
 
     Args:
         unused: ids that no document has.
@@ -68,17 +69,31 @@ def misspelled(unused: Iterable[str], lacking: Iterable[str]) -> list[Pair]:
     return found
 
 
-def misspelled_labels(found: Parts) -> str | None:
-    """The sentence for ids in the file of labels that were probably meant to be those of documents."""
-    if not found.listed:
+def misplaced_texts(data: Dataset, *others: Dataset) -> str | None:
+    """The sentence for texts of labels that no document has, where labels of documents have none.
+
+    Args:
+        data: has the texts of the labels.
+        others: more documents whose labels count, such as those of other parts.
+    """
+    labels = data.labels
+    used = data.label_counts > 0
+    for other in others:
+        for label in np.unique(other.Y.indices):
+            own = labels.index.get(other.labels.ids[label])
+            if own is not None:
+                used[own] = True
+    with_text = np.fromiter(map(bool, labels.texts), bool, len(labels))
+    unused = [labels.ids[label] for label in np.flatnonzero(with_text & ~used)]
+    lacking = [labels.ids[label] for label in np.flatnonzero(used & ~with_text)]
+    if not unused or not lacking:
         return None
-    counts = sum((part.data.label_counts for part in found.parts.values()), np.zeros(len(found.labels), int))
-    ids = found.labels.ids
-    pairs = misspelled(
-        (ids[label] for label in np.flatnonzero(counts[: found.listed] == 0)),
-        ids[found.listed :],
+    pairs = misspelled(unused, lacking)
+    probably = f" (probably {_listed([f'{pair.id!r} is {pair.meant!r}' for pair in pairs])})" if pairs else ""
+    return (
+        f"texts are given for labels that no document has: {_named(unused)}, and not for labels that documents have: "
+        f"{_named(lacking)}; if an id is misspelled, correct it{probably}"
     )
-    return sentence(pairs, str(found.labels_path or "the file of labels")) if pairs else None
 
 
 def label_doubts(ids: Sequence[str]) -> Iterator[str]:
@@ -88,9 +103,8 @@ def label_doubts(ids: Sequence[str]) -> Iterator[str]:
         (first[plain], label) for label in ids if first.setdefault(plain := _plain(label), label) != label
     ]
     if alike:
-        shown = ", ".join(f"{one!r} and {other!r}" for one, other in alike[:SHOWN])
-        more = f" and {len(alike) - SHOWN:,} more" if len(alike) > SHOWN else ""
-        yield f"labels differ in case or spacing only: {shown}{more}; write them alike if they mean the same"
+        shown = _listed([f"{one!r} and {other!r}" for one, other in alike])
+        yield f"labels differ in case or spacing only: {shown}; write them alike if they mean the same"
     if ids and all(_WHOLE_FLOAT.fullmatch(label) for label in ids):
         yield (
             f"all labels are numbers like {ids[0]!r}, as pandas writes whole numbers where cells are empty: "
@@ -98,14 +112,22 @@ def label_doubts(ids: Sequence[str]) -> Iterator[str]:
         )
 
 
-def sentence(pairs: list[Pair], where: str) -> str:
-    """What is in doubt, for people; ``where`` is what has the ids."""
-    shown = ", ".join(f"{pair.id!r} (documents have {pair.meant!r})" for pair in pairs[:SHOWN])
-    more = f" and {len(pairs) - SHOWN:,} more" if len(pairs) > SHOWN else ""
+def certain(pairs: list[Pair]) -> str:
+    """The sentence for ids that are those of documents but for case and spacing."""
     return (
-        f"{where} has labels that no document has and that are probably misspelled: {shown}{more}; "
-        "write the ids as the documents do"
+        "label_texts has labels that no document has and that are misspelled: "
+        f"{_listed([f'{pair.id!r} (documents have {pair.meant!r})' for pair in pairs])}; write the ids as the "
+        "documents do"
     )
+
+
+def _named(ids: list[str]) -> str:
+    return f"{len(ids):,} ({', '.join(map(repr, ids[:SHOWN]))}{', ...' if len(ids) > SHOWN else ''})"
+
+
+def _listed(pieces: list[str]) -> str:
+    more = f" and {len(pieces) - SHOWN:,} more" if len(pieces) > SHOWN else ""
+    return f"{', '.join(pieces[:SHOWN])}{more}"
 
 
 def _plain(label: str) -> str:
@@ -114,7 +136,7 @@ def _plain(label: str) -> str:
 
 def _shortened(label: str) -> Iterator[str]:
     """The id, and each id that it becomes without one of its characters."""
-    if len(label) < _SHORTEST or any(map(str.isdigit, label)):
+    if len(label) < _SHORTEST:
         return
     yield label
     for at in range(len(label)):
@@ -125,9 +147,11 @@ def _one_letter_apart(one: str, other: str) -> bool:
     start = next(
         (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
     )
-    one, other = one[start:], other[start:]
-    while one and other and one[-1] == other[-1]:
-        one, other = one[:-1], other[:-1]
-    if not (one + other).isalpha():
+    end = 0
+    while end < min(len(one), len(other)) - start and one[-1 - end] == other[-1 - end]:
+        end += 1
+    changed, into = one[start : len(one) - end], other[start : len(other) - end]
+    around = one[max(0, start - 1) : start] + one[len(one) - end :][:1]
+    if not (changed + into).isalpha() or not any(map(str.isalpha, around)):
         return False
-    return max(len(one), len(other)) == 1 or (len(one) == len(other) == 2 and one == other[::-1])
+    return max(len(changed), len(into)) == 1 or (len(changed) == len(into) == 2 and changed == into[::-1])

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from longtail.systems.declarations import Capabilities
+
 
 class LabelFacts:
     """The part of a system that tells of its labels; one that keeps neither graph nor documents knows nothing."""
+
+    capabilities: ClassVar[Capabilities]
+
+    @property
+    def predicts_cold_labels(self) -> bool:
+        """Whether labels without training documents can be predicted by their texts."""
+        return self.capabilities.cold_labels
 
     def label_neighbours(self, label: int, k: int = 10) -> list[tuple[int, float]]:
         """The labels nearest to the label of this number, with weights, the nearest first."""
