@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 STANDARD = "-"
 
 
-def say(
-    session: Session, understood: Understood | None, source: str, label_file: str | None = None
-) -> None:
+def say(session: Session, understood: Understood | None, source: str, label_file: str | None = None) -> None:
     """Tell how the file was read; ``label_file`` was named for the texts of its labels."""
     if understood is not None:
         name = "standard input" if source == STANDARD else understood.path

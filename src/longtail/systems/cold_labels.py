@@ -23,7 +23,9 @@ def tell(system: System, run: Run) -> None:
     known = np.array([bool(labels.texts[label]) for label in cold]) | (labels.features is not None)
     known &= system.predicts_cold_labels
     if known.any():
-        run.say(f"labels without training documents, known by their texts only: {_named(system, cold[known])}")
+        run.say(
+            f"labels without training documents, known by their texts only: {_named(system, cold[known])}"
+        )
     if not known.all():
         never = _named(system, cold[~known])
         run.warn(f"labels without training documents, which are never predicted: {never}")
