@@ -83,7 +83,7 @@ def test_doubt_is_an_error_with_the_choices(sample: list[str], message: str) -> 
 def test_labels_that_never_stand_alone() -> None:
     tags = ["python", "numpy", "pandas", "java", "spring", "linux", "bash"]
     cells = [f"{one} {other}" for one, other in itertools.combinations(tags, 2)]
-    with pytest.raises(ValueError, match="'bash' may|2 labels with white space between them"):
+    with pytest.raises(ValueError, match="2 labels with white space between them"):
         SeparatorScan().add_all(cells).separator()
     # Each of them has documents of its own: they may well be names.
     assert SeparatorScan().add_all(cells * 3).separator() == "none"

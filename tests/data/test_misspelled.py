@@ -80,8 +80,8 @@ def test_any_single_change_is_found(word: str, data: st.DataObject) -> None:
 def test_the_sentence_names_three() -> None:
     pairs = [Pair(f"{name.title()}", name, True) for name in ("fish", "wish", "dish", "mesh")]
     assert certain(pairs) == (
-        "label_texts has labels that no document has and that are misspelled: 'Fish' (documents have 'fish'), 'Wish' "
-        "(documents have 'wish'), 'Dish' (documents have 'dish') and 1 more; write the ids as the documents do"
+        "label_texts has labels that no document has and that are misspelled: 'Fish' (documents have 'fish'), "
+        "'Wish' (documents have 'wish'), 'Dish' (documents have 'dish') and 1 more; write the ids as the documents do"
     )
     assert " more" not in certain(pairs[:3])
 
@@ -90,8 +90,8 @@ def test_texts_under_ids_that_no_document_has() -> None:
     texts = {"lab2": "dogs", "labb1": "cats", "lab11": "ants", "lab12": "bees", "lab13": "owls"}
     data = Dataset.from_texts(["a", "b"], [["lab1"], ["lab2"]], texts)
     assert misplaced_texts(data) == (
-        "texts are given for labels that no document has: 4 ('labb1', 'lab11', 'lab12', ...), and not for labels that "
-        "documents have: 1 ('lab1'); if an id is misspelled, correct it (probably 'labb1' is 'lab1')"
+        "texts are given for labels that no document has: 4 ('labb1', 'lab11', 'lab12', ...), and not for labels "
+        "that documents have: 1 ('lab1'); if an id is misspelled, correct it (probably 'labb1' is 'lab1')"
     )
     far = Dataset.from_texts(["a", "b"], [["lab1"], ["lab2"]], {"lab11": "ants"})
     assert misplaced_texts(far) == (

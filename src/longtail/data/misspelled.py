@@ -1,7 +1,7 @@
 """Label ids that may be misspelled: they have a text and no document, while a label of documents has no text.
 
 Labels without documents are legitimate, and a cold label may be called almost like a warm one. But a text under a
-misspelled id always leaves a warm label without its text. So there is doubt only where both are found, and then always.
+misspelled id always leaves a warm label without its text. So there is doubt where both are found, and only there.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def misplaced_texts(data: Dataset, *others: Dataset) -> str | None:
     pairs = misspelled(unused, lacking)
     probably = f" (probably {_listed([f'{pair.id!r} is {pair.meant!r}' for pair in pairs])})" if pairs else ""
     return (
-        f"texts are given for labels that no document has: {_named(unused)}, and not for labels that documents have: "
-        f"{_named(lacking)}; if an id is misspelled, correct it{probably}"
+        f"texts are given for labels that no document has: {_named(unused)}, and not for labels that documents "
+        f"have: {_named(lacking)}; if an id is misspelled, correct it{probably}"
     )
 
 

@@ -116,8 +116,8 @@ def _check_not_sparse(lines: Sequence[str], path: str | Path) -> None:
     ):
         kind = "xmc" if len(shape) == 3 else "xmc-split"
         raise DataError(
-            "the first line may be the numbers of documents, features and labels of sparse vectors, or all lines are "
-            f"texts: {_say(kind, 'text')}",
+            "the first line may be the numbers of documents, features and labels of sparse vectors, or all lines "
+            f"are texts: {_say(kind, 'text')}",
             path=path,
             line=1,
         )
