@@ -81,7 +81,8 @@ def test_the_sentence_names_three() -> None:
     pairs = [Pair(f"{name.title()}", name, True) for name in ("fish", "wish", "dish", "mesh")]
     assert certain(pairs) == (
         "label_texts has labels that no document has and that are misspelled: 'Fish' (documents have 'fish'), "
-        "'Wish' (documents have 'wish'), 'Dish' (documents have 'dish') and 1 more; write the ids as the documents do"
+        "'Wish' (documents have 'wish'), 'Dish' (documents have 'dish') and 1 more; write the ids as the documents "
+        "do"
     )
     assert " more" not in certain(pairs[:3])
 
@@ -106,6 +107,21 @@ def test_cold_labels_beside_labels_with_texts_are_no_doubt() -> None:
     assert misplaced_texts(data) is None
     assert misplaced_texts(Dataset.from_texts(["a"], [["x"]])) is None
     assert misplaced_texts(Dataset.from_labels(data.labels)) is None
+
+
+def test_documents_with_an_id_that_is_almost_one_with_a_text() -> None:
+    ids = [f"lab{n}" for n in range(40)]
+    texts = dict.fromkeys(ids, "a text")
+    data = Dataset.from_texts(["a"] * 41, [[label] for label in [*ids, "labb1"]], texts)
+    assert misplaced_texts(data) == (
+        "documents have labels without a text: 1 ('labb1'); if an id is misspelled, correct it (probably 'labb1' "
+        "is 'lab1')"
+    )
+    # Where many have none, or the id is another label of the series, it may well be one of its own.
+    for other in (["labb1", "lab50", "lab51"], ["lab50"]):
+        ids_of_documents = [*ids, *other]
+        data = Dataset.from_texts(ids_of_documents, [[label] for label in ids_of_documents], texts)
+        assert misplaced_texts(data) is None
 
 
 def test_labels_of_other_parts_have_documents() -> None:

@@ -22,6 +22,9 @@ MOST = 5_000
 SHOWN = 3
 """Ids or pairs that a sentence names at most."""
 
+_FEW = 20
+"""So many labels with a text for each without one, where most labels have a text."""
+
 _SHORTEST = 4
 """Shorter ids are too often one letter apart."""
 
@@ -46,8 +49,8 @@ def misspelled(unused: Iterable[str], lacking: Iterable[str]) -> list[Pair]:
     letters between digits number labels: ids that differ in these are labels of their own.
 
     Args:
-        unused: ids that no document has.
-        lacking: ids that documents have and that have no text.
+        unused: ids that no document has (or that have no text).
+        lacking: ids that documents have and that have no text (or that have one).
     """
     plain: dict[str, str] = {}
     shortened: dict[str, list[str]] = {}
@@ -70,7 +73,7 @@ def misspelled(unused: Iterable[str], lacking: Iterable[str]) -> list[Pair]:
 
 
 def misplaced_texts(data: Dataset, *others: Dataset) -> str | None:
-    """The sentence for texts of labels that no document has, where labels of documents have none.
+    """The sentence for ids that may be misspelled: in the texts of labels, or in documents.
 
     Args:
         data: has the texts of the labels.
@@ -86,13 +89,28 @@ def misplaced_texts(data: Dataset, *others: Dataset) -> str | None:
     with_text = np.fromiter(map(bool, labels.texts), bool, len(labels))
     unused = [labels.ids[label] for label in np.flatnonzero(with_text & ~used)]
     lacking = [labels.ids[label] for label in np.flatnonzero(used & ~with_text)]
-    if not unused or not lacking:
+    if not lacking:
         return None
+    if not unused:
+        return _strangers(lacking, [labels.ids[label] for label in np.flatnonzero(used & with_text)])
     pairs = misspelled(unused, lacking)
     probably = f" (probably {_listed([f'{pair.id!r} is {pair.meant!r}' for pair in pairs])})" if pairs else ""
     return (
         f"texts are given for labels that no document has: {_named(unused)}, and not for labels that documents "
         f"have: {_named(lacking)}; if an id is misspelled, correct it{probably}"
+    )
+
+
+def _strangers(lacking: list[str], others: list[str]) -> str | None:
+    """The sentence for the few labels of documents without a text that are called almost like one with a text."""
+    if _FEW * len(lacking) > len(others):
+        return None
+    pairs = [pair for pair in misspelled(lacking, others) if not pair.same]
+    if not pairs:
+        return None
+    return (
+        f"documents have labels without a text: {_named(lacking)}; if an id is misspelled, correct it (probably "
+        f"{_listed([f'{pair.id!r} is {pair.meant!r}' for pair in pairs])})"
     )
 
 
