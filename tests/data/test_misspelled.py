@@ -29,6 +29,8 @@ from tests.data.build import put
         ("labb1", "lab1", False),
         ("lob12", "lab12", False),
         ("alb3", "lab3", False),
+        ("la1x", "lab1x", False),
+        ("section 12 fsih", "section 12 fish", False),
     ],
 )
 def test_close_ids(unused: str, lacking: str, same: bool) -> None:
@@ -41,6 +43,8 @@ def test_close_ids(unused: str, lacking: str, same: bool) -> None:
     ("unused", "lacking"),
     [
         ("1003", "1002"),
+        ("QA12", "QB12"),
+        ("lab12", "lab21"),
         ("lab11", "lab1"),
         ("lab2", "lab1"),
         ("E11.9", "F11.9"),

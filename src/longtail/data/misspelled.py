@@ -28,6 +28,9 @@ _FEW = 20
 _SHORTEST = 4
 """Shorter ids are too often one letter apart."""
 
+_SHORTEST_WORD = 3
+"""Fewer letters beside digits are a code."""
+
 _WHOLE_FLOAT = re.compile(r"-?[0-9]+\.0")
 _GAPS = re.compile(r"[\s_-]+")
 
@@ -45,8 +48,9 @@ def misspelled(unused: Iterable[str], lacking: Iterable[str]) -> list[Pair]:
     """The ids of ``unused`` that are close to one of ``lacking``.
 
     Close are ids that differ in case, spacing, hyphens and underscores only, and ids of at least four characters
-    that differ by one letter within a word: another, one more, one less, or two that changed places. Digits and
-    letters between digits number labels: ids that differ in these are labels of their own.
+    that differ by one letter: another, one more, one less, or two that changed places. In an id with digits the
+    letter is part of a word of at least three letters: Q12a and Q12b are two codes. Digits number labels: ids that
+    differ in these are labels of their own.
 
     Args:
         unused: ids that no document has (or that have no text).
@@ -169,7 +173,15 @@ def _one_letter_apart(one: str, other: str) -> bool:
     while end < min(len(one), len(other)) - start and one[-1 - end] == other[-1 - end]:
         end += 1
     changed, into = one[start : len(one) - end], other[start : len(other) - end]
-    around = one[max(0, start - 1) : start] + one[len(one) - end :][:1]
-    if not (changed + into).isalpha() or not any(map(str.isalpha, around)):
+    if not (changed + into).isalpha():
+        return False
+    if any(map(str.isdigit, one)) and max(_word_at(one, start), _word_at(other, start)) < _SHORTEST_WORD:
         return False
     return max(len(changed), len(into)) == 1 or (len(changed) == len(into) == 2 and changed == into[::-1])
+
+
+def _word_at(label: str, at: int) -> int:
+    """Letters in a row around a position, or that end before it."""
+    before = next((n for n, letter in enumerate(reversed(label[:at])) if not letter.isalpha()), at)
+    after = next((n for n, letter in enumerate(label[at:]) if not letter.isalpha()), len(label) - at)
+    return before + after
