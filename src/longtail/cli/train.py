@@ -205,7 +205,7 @@ def read_sets(
     from longtail.cli import understanding
     from longtail.cli.label_vocabulary import with_vocabulary
     from longtail.data import overlap, read_labels, read_vocabulary
-    from longtail.data.misspelled import label_doubts, misspelled, misspelled_labels, sentence
+    from longtail.data.misspelled import label_doubts
     from longtail.data.reading import read_parts
     from longtail.label_cells import NONE
     from longtail.types import Dataset
@@ -219,7 +219,7 @@ def read_sets(
         found = read_parts(place, format=format_, options=reading, parts=("train", "valid"))
     sets = {name: one.data for name, one in found.parts.items()}
     understood = found.parts["train"].understood
-    understanding.say(session, understood, data)
+    understanding.say(session, understood, data, vocabulary)
     if labels is None:
         understanding.check_labels(sets["train"], understood, data, "train on")
     kept = {} if understood is None else understood.remembered()
@@ -230,16 +230,9 @@ def read_sets(
     for doubt in label_doubts(found.labels.ids):
         session.say(f"warning: {doubt}")
     if labels is None:
-        if (misspelling := misspelled_labels(found)) is not None:
-            session.say(f"warning: {misspelling}")
         return sets, kept
     if not any(label in labels.index for label in sets["train"].labels.ids):
         session.say(f"warning: no label of {data} is in {vocabulary}")
-    elif pairs := misspelled(
-        (label for label in labels.ids if label not in found.labels.index),
-        (label for label in found.labels.ids if label not in labels.index),
-    ):
-        session.say(f"warning: {sentence(pairs, str(vocabulary))}")
     return {part: with_vocabulary(one, labels) for part, one in sets.items()}, kept
 
 

@@ -76,6 +76,7 @@ def command(
     be resumed.
     """
     from longtail import threads
+    from longtail.data.misspelled import misplaced_texts
     from longtail.systems.auto import budget_seconds
     from longtail.tuning import search, space
 
@@ -93,6 +94,9 @@ def command(
     with threads.limit(jobs):
         with session.run().phase("read"):
             sets, _ = read_sets(data, None, format_, options.read_options(columns), session)
+            # Trials have some of the documents only: what is doubtful is said here, once.
+            if (doubt := misplaced_texts(*sets.values())) is not None:
+                session.say(f"warning: {doubt}")
         task = _task(name, settings, sets, metric, seconds, session)
         searched = wanted or space.space_of(task.system, task.settings.get("members", ()))
         search.own_values(task, searched)  # An unknown setting is an error now.

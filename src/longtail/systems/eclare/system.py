@@ -30,7 +30,9 @@ class Eclare(System):
     """Short texts, labels with text, correlated labels: strong on rare and on new labels."""
 
     name: ClassVar[str] = "eclare"
-    capabilities: ClassVar[Capabilities] = Capabilities(label_text=True, new_labels=True, validation=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        label_text=True, cold_labels=True, new_labels=True, validation=True
+    )
     candidate_features: ClassVar[tuple[str, ...]] = CANDIDATE_FEATURES
     typical_ms: ClassVar[float] = 0.4
     Config = EclareConfig

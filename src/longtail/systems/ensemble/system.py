@@ -48,7 +48,7 @@ class Ensemble(MemberFacts, System):
     name: ClassVar[str] = "ensemble"
     # Of the default members; an instance has those of its own members.
     capabilities: ClassVar[Capabilities] = Capabilities(
-        label_text=True, new_labels=True, validation=True, probabilities=True
+        label_text=True, cold_labels=True, new_labels=True, validation=True, probabilities=True
     )
     candidate_features: ClassVar[tuple[str, ...]] = ("probability",)
     Config = EnsembleConfig
