@@ -25,13 +25,14 @@ import numpy as np
 import longtail
 from benchmarks import results
 from benchmarks.machine import code, machine
+from longtail import pairs
 from longtail.config import merge, parse_overrides
 from longtail.data import read_folder
 from longtail.explain.words import word_spans
 from longtail.shortlist.candidates import Candidates
 from longtail.systems import create
 from longtail.systems.base import System
-from longtail.types import Dataset, Document, Documents
+from longtail.types import Dataset, Document, Documents, LabelSet
 
 DEPTH = 100
 REMOVED = 5
@@ -153,11 +154,24 @@ def measure(
         "exact": bool(all(case.exact for case in found)),
         **facts,
         "train documents": len(train),
+        "labels": len(train.labels),
         "fewest words": options.words,
         "seed": options.seed,
         "train s": trained,
         "settings": settings,
     }
+
+
+def over_labels(data: Dataset, labels: LabelSet) -> Dataset:
+    """The same documents with the pairs of these labels alone."""
+    columns = np.array([labels.index.get(label, -1) for label in data.labels.ids], np.int64)
+    return data._changed(lambda matrix: pairs.with_columns(matrix, columns, len(labels)), labels=labels)
+
+
+def used_labels(data: Dataset) -> LabelSet:
+    """The labels that any document has."""
+    used = np.flatnonzero(data.label_counts).tolist()
+    return LabelSet([data.labels.ids[label] for label in used], [data.labels.texts[label] for label in used])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -167,6 +181,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--fields", default="title,text", help="title, text or title,text")
     parser.add_argument("--systems", default="linear,lexical,knn,eclare", help="names, with commas between")
     parser.add_argument("--documents", type=int, default=5000, help="training documents (a sample)")
+    parser.add_argument(
+        "--used-labels",
+        action="store_true",
+        help="without labels that no training document has: encoders read fewer label texts",
+    )
     parser.add_argument("--explained", type=int, default=1000, help="test documents")
     parser.add_argument("--words", type=int, default=10, help="different words of a document at least")
     parser.add_argument("--seed", type=int, default=0, help="of the samples and the random words")
@@ -183,6 +202,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     train, valid = data["train"].take(np.sort(rows)), data.get("valid")
     if valid is not None:
         valid = valid.take(range(min(len(valid), options.documents // 5)))
+    if options.used_labels:
+        labels = used_labels(train)
+        train, valid = over_labels(train, labels), valid and over_labels(valid, labels)
     columns = (
         "system",
         "documents",

@@ -1,7 +1,7 @@
 """The web service under load, on this machine only: python -m benchmarks.serving --data DIR --fields title.
 
 Parts (``--parts``): ``load`` measures throughput and latency at several numbers of clients, for longtail's models
-and for Annif with omikuji on the same texts, one after the other; ``reload`` exchanges the model again and again
+and for Annif with omikuji on the same texts, in turns; ``reload`` exchanges the model again and again
 under load; ``soak`` keeps the service at 80 % of its throughput and watches its memory; ``labels`` searches among
 many labels. A request has one document; answers have ten labels. On a busy machine, requests per second of the
 server's processor time say more than those per second. ``--core 1`` binds servers and clients to one core.
@@ -14,8 +14,10 @@ import os
 import shutil
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -28,7 +30,7 @@ import longtail
 from benchmarks import annif_server
 from benchmarks.errors import BenchmarkError
 from benchmarks.label_search import label_texts, queries
-from benchmarks.load import get, load, post
+from benchmarks.load import Seen, get, load, post
 from benchmarks.machine import code, machine
 from benchmarks.run import ROOT, WORK
 from benchmarks.server_process import Server
@@ -77,45 +79,69 @@ def model_folders(options: argparse.Namespace, parts: dict[str, Dataset]) -> dic
     return folders
 
 
-def under_load(server: Server, requests: Sequence[bytes], options: argparse.Namespace) -> dict[str, Any]:
-    """Throughput and latency at each number of clients."""
-    load(server.port, requests, clients=2, seconds=WARM_UP)
-    found = {}
-    for clients in options.clients:
-        before = server.cpu_seconds
-        seen = load(server.port, requests, clients=clients, seconds=options.seconds)
-        used = server.cpu_seconds - before
-        found[str(clients)] = {**seen.summary(), "per CPU second": len(seen.seconds) / max(used, 0.01)}
-        print(f"  {clients} clients: {_shown(found[str(clients)])}", flush=True)
-    return found
+@dataclass
+class Contestant:
+    """A server under load: its requests, and what clients saw at each number of them."""
+
+    server: Server
+    requests: list[bytes]
+    seen: dict[int, Seen] = field(default_factory=lambda: defaultdict(Seen))
+    cpu_seconds: dict[int, float] = field(default_factory=lambda: defaultdict(float))
+
+    def load(self, clients: int, seconds: float) -> None:
+        """Load it for a while; what is seen adds up."""
+        seen, before = self.seen[clients], self.server.cpu_seconds
+        elapsed = seen.elapsed
+        load(self.server.port, self.requests, clients=clients, seconds=seconds, seen=seen)
+        seen.elapsed += elapsed
+        self.cpu_seconds[clients] += self.server.cpu_seconds - before
+
+    def found(self) -> dict[str, Any]:
+        """Throughput and latency at each number of clients."""
+        rows = {
+            str(clients): {
+                **seen.summary(),
+                "per CPU second": len(seen.seconds) / max(self.cpu_seconds[clients], 0.01),
+            }
+            for clients, seen in self.seen.items()
+        }
+        return {"clients": rows, "megabytes": self.server.megabytes}
 
 
 def measure_load(
     options: argparse.Namespace, folders: dict[str, Path], data: dict[str, Dataset], texts: list[str]
 ) -> dict[str, Any]:
-    """All models of longtail and Annif with each number of processes, each in a server of its own."""
-    found: dict[str, Any] = {}
+    """All models of longtail and Annif with each number of processes, each in a server of its own.
+
+    The servers take turns, so that what else the machine does meanwhile concerns all of them.
+    """
+    found: dict[str, Any] = {"rounds": options.rounds}
     if options.annif:
         programs, project = annif(options, data["train"])
         found["versions"] = annif_server.versions(programs)
     for workers in options.workers:
-        rows: dict[str, Any] = {}
-        for name, folder in folders.items():
-            print(f"longtail {name}, {workers} workers", flush=True)
-            log = options.work / "serving" / f"{name}.log"
-            with longtail_server([f"{name}={folder}"], log, "-q", "--workers", str(workers)) as server:
-                rows[name] = {
-                    "clients": under_load(server, predict_requests(name, texts), options),
-                    "megabytes": server.megabytes,
-                }
-        if options.annif:
-            print(f"annif with omikuji, {workers} workers", flush=True)
-            with annif_server.server(programs, project, workers) as server:
+        with ExitStack() as running:
+            contestants = {}
+            for name, folder in folders.items():
+                log = options.work / "serving" / f"{name}.log"
+                server = longtail_server([f"{name}={folder}"], log, "-q", "--workers", str(workers))
+                contestants[name] = Contestant(running.enter_context(server), predict_requests(name, texts))
+            if options.annif:
+                server = annif_server.server(programs, project, workers)
                 requests = suggest_requests(annif_server.PROJECT, texts)
-                rows["annif"] = {
-                    "clients": under_load(server, requests, options),
-                    "megabytes": server.megabytes,
-                }
+                contestants["annif"] = Contestant(running.enter_context(server), requests)
+            for contestant in contestants.values():
+                load(contestant.server.port, contestant.requests, clients=2, seconds=WARM_UP)
+            for clients in options.clients:
+                for _ in range(options.rounds):
+                    for contestant in contestants.values():
+                        contestant.load(clients, options.seconds / options.rounds)
+            rows = {name: contestant.found() for name, contestant in contestants.items()}
+        for name, row in rows.items():
+            print(f"{name}, {workers} workers", flush=True)
+            for clients, seen in row["clients"].items():
+                print(f"  {clients} clients: {_shown(seen)}", flush=True)
+        if options.annif:
             for name in folders:
                 rows[name]["times annif"] = times(rows[name]["clients"], rows["annif"]["clients"])
                 print(f"{name}, times annif: {rows[name]['times annif']}", flush=True)
@@ -273,6 +299,7 @@ def arguments_of(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--clients", type=_numbers, default=[1, 8, 64])
     parser.add_argument("--seconds", type=float, default=15, help="of each load")
+    parser.add_argument("--rounds", type=int, default=5, help="turns in which servers share these seconds")
     parser.add_argument("--texts", type=int, default=2000, help="test documents that are sent in turn")
     parser.add_argument("--reloads", type=int, default=100)
     parser.add_argument("--reload-clients", type=int, default=8)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -68,6 +69,7 @@ def test_a_given_separator(separator: str, cell: str, labels: list[str]) -> None
         ),
         (["a", "b", "c", "b a", "a c"], r"'a c' .* 2 labels with white space .* or ' ' for several"),
         (["a", "b", "c", "b/a", "a/c/b"], r"'a/c/b' may be one label or 3 labels with slashes .* '/' for"),
+        (["red fox", "fox red", "blue sea", "sea blue"], r"'blue sea' .* 2 labels with white space"),
         (["a\nb", "c"], r"'a\\nb' .* 2 labels with line breaks .* or '\\n' for several"),
         (["a\tb", "c"], r"with tabs between them"),
         (["a;b", "c|d"], r"';' \(as in 'a;b'\) and '\|' \(as in 'c\|d'\): name the separator"),
@@ -76,6 +78,25 @@ def test_a_given_separator(separator: str, cell: str, labels: list[str]) -> None
 def test_doubt_is_an_error_with_the_choices(sample: list[str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         SeparatorScan().add_all(sample).separator()
+
+
+def test_labels_that_never_stand_alone() -> None:
+    tags = ["python", "numpy", "pandas", "java", "spring", "linux", "bash"]
+    cells = [f"{one} {other}" for one, other in itertools.combinations(tags, 2)]
+    with pytest.raises(ValueError, match="2 labels with white space between them"):
+        SeparatorScan().add_all(cells).separator()
+    # Each of them has documents of its own: they may well be names.
+    assert SeparatorScan().add_all(cells * 3).separator() == "none"
+
+
+def test_names_of_several_words() -> None:
+    names = [f"{place} {thing} {n}" for n, (place, thing) in enumerate(itertools.product("abc", "xyz"))]
+    assert (
+        SeparatorScan().add_all([f"{name} street{n}" for n, name in enumerate(names * 2)]).separator()
+        == "none"
+    )
+    kinds = ["deep sea fish", "deep sea", "sea bird", "fresh water fish", "water bird", "bird of prey"]
+    assert SeparatorScan().add_all(kinds * 2).separator() == "none"
 
 
 @pytest.mark.parametrize("cell", ["['a' 'b']", "[1", "[[1]]", "x"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from numbers import Number
 from typing import Any
@@ -38,6 +39,8 @@ _UNUSUAL = {
 """What separates labels in some files, and is within single labels in most."""
 _MOST_COMPARED = 100_000
 """Strings that are compared with each other at most."""
+_FEWEST_COMBINED = 10
+"""Fewer strings say nothing of how often their parts come together."""
 _URIS = re.compile(r"\s*(<[^<>\s]+>|[a-zA-Z][\w+.-]*://\S+)(\s+(<[^<>\s]+>|[a-zA-Z][\w+.-]*://\S+))*\s*")
 _SIDE_BY_SIDE = re.compile(r"""['"]\s+['"]""")
 _OPTION = "--label-separator (label_separator in Python)"
@@ -53,6 +56,7 @@ class SeparatorScan:
         self._brackets = True
         self._first: dict[str, str] = {}
         self._cells: set[str] = set()
+        self._strings = 0
 
     def add(self, cell: str) -> None:
         """Take one string."""
@@ -68,6 +72,7 @@ class SeparatorScan:
                 self._first[mark] = cell
         if len(self._cells) < _MOST_COMPARED:
             self._cells.add(cell)
+            self._strings += 1
 
     def add_all(self, values: Iterable[Any]) -> SeparatorScan:
         """Take those of the values that are strings."""
@@ -121,13 +126,33 @@ class SeparatorScan:
         return NONE
 
     def _check_unusual(self) -> None:
-        """Most strings with white space, a slash or the like are made of strings that are labels by themselves."""
+        """Strings with white space, a slash or the like are made of other labels, or of parts that are combined."""
         for mark, words in _UNUSUAL.items():
             split = splitter(mark)
             several = {cell: parts for cell in self._cells if mark in cell and len(parts := split(cell)) > 1}
             of_labels = [cell for cell, parts in several.items() if self._cells.issuperset(parts)]
             if len(of_labels) > 1 and 2 * len(of_labels) >= len(several):
                 raise _one_or_several(min(of_labels), mark, words)
+            if 2 * len(several) > len(self._cells) and self._combined(list(several.values())):
+                raise _one_or_several(min(several), mark, words)
+
+    def _combined(self, several: list[list[str]]) -> bool:
+        """Whether parts come in ever other combinations: most strings occur once, and few of their parts do.
+
+        Of the words in names of labels, about half occur in one name only.
+        """
+        orders = Counter(tuple(sorted(parts)) for parts in several)
+        reordered = sum(count - 1 for count in orders.values())
+        if reordered > 1 and 20 * reordered >= len(several):
+            return True
+        uses = Counter(part for parts in several for part in set(parts))
+        once = sum(count == 1 for count in uses.values())
+        return (
+            len(several) >= _FEWEST_COMBINED
+            and 2 * len(self._cells) > self._strings
+            and 2 * sum(uses.values()) >= 5 * len(uses)
+            and 3 * once <= len(uses)
+        )
 
 
 def _one_or_several(cell: str, mark: str, words: str) -> ValueError:

@@ -12,6 +12,7 @@ import numpy as np
 from longtail import pairs
 from longtail.columns import check_same_rows, is_sparse, tag_lists, text_column
 from longtail.errors import UsageError
+from longtail.label_ids import LabelIds
 from longtail.lazy_strings import LazyStrings, joined_with, strings_at
 from longtail.notebook import html_table
 from longtail.topk import TopK as TopK
@@ -171,6 +172,7 @@ class LabelSet:
         lengths = {len(self.ids), len(self.texts), len(self.ids if self.extra is None else self.extra)}
         if len(lengths) != 1 or (self.features is not None and self.features.shape[0] != len(self.ids)):
             raise UsageError("the columns of the label set have different lengths")
+        object.__setattr__(self, "ids", self.ids if isinstance(self.ids, LabelIds) else LabelIds(self.ids))
         if list(self.index) == self.ids:
             return
         object.__setattr__(self, "index", {label: i for i, label in enumerate(self.ids)})

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from benchmarks.deletion import different_words, main, without
+from benchmarks.deletion import different_words, main, over_labels, used_labels, without
 from longtail.data import catalogue, write
-from longtail.types import Document
+from longtail.types import Dataset, Document
 
 
 def test_words_are_removed_in_all_their_places():
@@ -14,6 +14,15 @@ def test_words_are_removed_in_all_their_places():
     assert different_words("Red car a red") == ["a", "car", "red"]
     assert without(document, ["red", "bike"]) == Document("x", " car", "a ,  ")
     assert without(Document("x", "red", ""), ["red"]).title == " "
+
+
+def test_labels_that_no_training_document_has_can_be_left_out():
+    train = Dataset.from_texts(["one", "two"], [["a"], ["c"]], {"a": "A", "b": "B", "c": "C"})
+    valid = Dataset.from_texts(["three"], [["b", "c"]], {"a": "A", "b": "B", "c": "C"})
+    labels = used_labels(train)
+    assert (labels.ids, labels.texts) == (["a", "c"], ["A", "C"])
+    assert over_labels(train, labels).Y.toarray().tolist() == [[1, 0], [0, 1]]
+    assert over_labels(valid, labels).Y.toarray().tolist() == [[0, 1]]
 
 
 def test_rows_are_kept_and_rows_of_other_systems_stay(tmp_path, capsys):

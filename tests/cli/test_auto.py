@@ -143,7 +143,7 @@ def test_labels_of_a_file_with_documents(call: Call, tmp_path: Path) -> None:
     assert answer.code == 0, answer.err
     labels = load(tmp_path / "m").labels_
     assert (labels.texts[labels.index["l1"]], labels.texts[labels.index["l2"]]) == ("first of all", "")
-    assert labels.ids[-1] == "new"
+    assert labels.ids[-1:][0] == "new"
     names.write_text("<other>\tname\n")
     warned = call("train", source, "--labels", names, "-o", tmp_path / "n", "--system", "dummy")
     assert f"warning: no label of {source} is in {names}" in warned.err

@@ -78,14 +78,14 @@ def test_few_documents_are_not_held_out(call: Call, train_only: Path, tmp_path: 
 def test_ids_of_a_file_of_labels_that_are_misspelled(call: Call, train_only: Path, tmp_path: Path) -> None:
     labels = tmp_path / "labels.tsv"
     labels.write_text("commonx\tthe common label\nl0\tthe first\n")
-    warning = (
-        f"warning: {labels} has labels that no document has and that are probably misspelled: 'commonx' "
-    )
-    named = call("train", train_only, "-o", tmp_path / "a", "--system", "dummy", "--labels", labels)
-    assert f"{warning}(documents have 'common')" in named.err
+    named = call("train", train_only, "-o", tmp_path / "a", "--system", "lexical", "--labels", labels)
     beside = labels.rename(train_only / "labels.tsv")
-    answer = call("train", train_only, "-o", tmp_path / "b", "--system", "dummy")
-    assert f"{warning}(documents have 'common')".replace(str(labels), str(beside)) in answer.err
+    answer = call("train", train_only, "-o", tmp_path / "b", "--system", "lexical")
+    for found, file in ((named, labels), (answer, beside)):
+        assert f"label texts: {file}" in found.err
+        assert found.err.count("warning: texts are given for labels that no document has: 1 ('commonx')") == 1
+        assert "probably 'commonx' is 'common'" in found.err
+        assert "labels without training documents, known by their texts only: 1 ('commonx')" in found.err
 
 
 def test_labels_that_pandas_wrote_as_decimals_are_told(call: Call, tmp_path: Path) -> None:

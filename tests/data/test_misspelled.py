@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longtail.data.misspelled import MOST, Pair, label_doubts, misspelled, misspelled_labels, sentence
-from longtail.data.reading import read_parts
+from longtail.data.check import check
+from longtail.data.misspelled import MOST, Pair, certain, label_doubts, misplaced_texts, misspelled
+from longtail.types import Dataset
 from tests.data.build import put
 
 
@@ -25,6 +26,11 @@ from tests.data.build import put
         ("fishh", "fish", False),
         ("dish", "fish", False),
         ("Dish", "fish", False),
+        ("labb1", "lab1", False),
+        ("lob12", "lab12", False),
+        ("alb3", "lab3", False),
+        ("la1x", "lab1x", False),
+        ("section 12 fsih", "section 12 fish", False),
     ],
 )
 def test_close_ids(unused: str, lacking: str, same: bool) -> None:
@@ -37,6 +43,11 @@ def test_close_ids(unused: str, lacking: str, same: bool) -> None:
     ("unused", "lacking"),
     [
         ("1003", "1002"),
+        ("QA12", "QB12"),
+        ("lab12", "lab21"),
+        ("lab11", "lab1"),
+        ("lab2", "lab1"),
+        ("E11.9", "F11.9"),
         ("Q12a", "Q12b"),
         ("cat", "rat"),
         ("c#", "c"),
@@ -71,26 +82,69 @@ def test_any_single_change_is_found(word: str, data: st.DataObject) -> None:
 
 
 def test_the_sentence_names_three() -> None:
-    pairs = [Pair(f"{name}h", name, False) for name in ("fish", "wish", "dish", "mesh")]
-    assert sentence(pairs, "labels.tsv") == (
-        "labels.tsv has labels that no document has and that are probably misspelled: 'fishh' (documents have "
-        "'fish'), 'wishh' (documents have 'wish'), 'dishh' (documents have 'dish') and 1 more; write the ids as "
-        "the documents do"
+    pairs = [Pair(f"{name.title()}", name, True) for name in ("fish", "wish", "dish", "mesh")]
+    assert certain(pairs) == (
+        "label_texts has labels that no document has and that are misspelled: 'Fish' (documents have 'fish'), "
+        "'Wish' (documents have 'wish'), 'Dish' (documents have 'dish') and 1 more; write the ids as the documents "
+        "do"
     )
-    assert " more" not in sentence(pairs[:3], "label_texts")
+    assert " more" not in certain(pairs[:3])
+
+
+def test_texts_under_ids_that_no_document_has() -> None:
+    texts = {"lab2": "dogs", "labb1": "cats", "lab11": "ants", "lab12": "bees", "lab13": "owls"}
+    data = Dataset.from_texts(["a", "b"], [["lab1"], ["lab2"]], texts)
+    assert misplaced_texts(data) == (
+        "texts are given for labels that no document has: 4 ('labb1', 'lab11', 'lab12', ...), and not for labels "
+        "that documents have: 1 ('lab1'); if an id is misspelled, correct it (probably 'labb1' is 'lab1')"
+    )
+    far = Dataset.from_texts(["a", "b"], [["lab1"], ["lab2"]], {"lab11": "ants"})
+    assert misplaced_texts(far) == (
+        "texts are given for labels that no document has: 1 ('lab11'), and not for labels that documents have: 2 "
+        "('lab1', 'lab2'); if an id is misspelled, correct it"
+    )
+
+
+def test_cold_labels_beside_labels_with_texts_are_no_doubt() -> None:
+    texts = {"lab1": "cats", "lab2": "dogs", "labb1": "ants"}
+    data = Dataset.from_texts(["a", "b"], [["lab1"], ["lab2"]], texts)
+    assert misplaced_texts(data) is None
+    assert misplaced_texts(Dataset.from_texts(["a"], [["x"]])) is None
+    assert misplaced_texts(Dataset.from_labels(data.labels)) is None
+
+
+def test_documents_with_an_id_that_is_almost_one_with_a_text() -> None:
+    ids = [f"lab{n}" for n in range(40)]
+    texts = dict.fromkeys(ids, "a text")
+    data = Dataset.from_texts(["a"] * 41, [[label] for label in [*ids, "labb1"]], texts)
+    assert misplaced_texts(data) == (
+        "documents have labels without a text: 1 ('labb1'); if an id is misspelled, correct it (probably 'labb1' "
+        "is 'lab1')"
+    )
+    # Where many have none, or the id is another label of the series, it may well be one of its own.
+    for other in (["labb1", "lab50", "lab51"], ["lab50"]):
+        ids_of_documents = [*ids, *other]
+        data = Dataset.from_texts(ids_of_documents, [[label] for label in ids_of_documents], texts)
+        assert misplaced_texts(data) is None
+
+
+def test_labels_of_other_parts_have_documents() -> None:
+    data = Dataset.from_texts(["a"], [["cats"]], {"dogs": "they bark"})
+    assert misplaced_texts(data) is not None
+    assert misplaced_texts(data, Dataset.from_texts(["b"], [["dogs", "new"]])) is None
 
 
 def test_ids_of_a_file_of_labels(tmp_path: Path) -> None:
     put(tmp_path / "train.csv", "text,labels\na,dogs\nb,cats\n")
     labels = put(tmp_path / "labels.tsv", "cats\tCats\ndogz\tDogs\nbirds\tBirds\n")
-    assert misspelled_labels(read_parts(tmp_path)) == (
-        f"{labels} has labels that no document has and that are probably misspelled: 'dogz' (documents have "
-        "'dogs'); write the ids as the documents do"
+    assert check(tmp_path).warnings == (
+        f"{labels}: texts are given for labels that no document has: 2 ('dogz', 'birds'), and not for labels that "
+        "documents have: 1 ('dogs'); if an id is misspelled, correct it (probably 'dogz' is 'dogs')",
     )
     put(labels, "cats\tCats\ndogs\tDogs\ndogz\tanother\n")
-    assert misspelled_labels(read_parts(tmp_path)) is None
+    assert check(tmp_path).warnings == ()
     labels.unlink()
-    assert misspelled_labels(read_parts(tmp_path)) is None
+    assert check(tmp_path).warnings == ()
 
 
 def test_odd_ids() -> None:

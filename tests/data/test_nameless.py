@@ -50,6 +50,15 @@ def test_the_only_reading_is_taken(lines: list[str], kind: str) -> None:
         (["<html>", "a"], "is XML or HTML"),
         (["[", "{}"], "is a JSON array"),
         (['["a",', '"b"]'], "is a JSON array"),
+        (
+            ["2 4 3", "0, 2 0:0.5"],
+            "sparse vectors, or all lines are texts: say which with --format xmc or --format text",
+        ),
+        (["2 4 3", "0 2 0:0.5"], "may be the numbers of documents"),
+        (["2 4 3", "-1 0:0.5 # a note"], "may be the numbers of documents"),
+        (["2 4 3", "0:1,2:1 0:0.5"], "may be the numbers of documents"),
+        (["2 4 3", "0,2", "1"], "may be the numbers of documents"),
+        (["2 4", "0:0.5 2:x"], "--format xmc-split or"),
     ],
 )
 def test_several_readings_are_an_error(lines: list[str], words: str) -> None:

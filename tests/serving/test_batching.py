@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Coroutine, Sequence
 from functools import wraps
 from typing import Any
@@ -182,3 +183,18 @@ def test_what_is_quick_by_the_measured_speed_is_done_in_the_loop(monkeypatch, se
     # The speed is not known yet.
     assert first != threading.get_ident()
     assert [each == threading.get_ident() for each in later] == [here, here]
+
+
+def test_one_slow_batch_does_not_send_the_next_ones_to_the_thread(monkeypatch):
+    async def where() -> list[int]:
+        def work(pauses: Sequence[float]) -> list[int]:
+            time.sleep(pauses[0])
+            return [threading.get_ident()]
+
+        batcher: Batcher[float, int] = Batcher(work, batch=4, queue=10)
+        found = [await batcher.submit("same", pause, quick=True) for pause in (0.0, 0.6, 0.0)]
+        batcher.close()
+        return found
+
+    monkeypatch.setattr(batching, "IN_LOOP", 0.1)
+    assert asyncio.run(where())[1:] == [threading.get_ident()] * 2

@@ -29,7 +29,7 @@ def answer(n: int, depth: int, n_labels: int, seed: int) -> Answer:
 def test_it_is_the_mean_with_ties_by_label(n: int, depth: int, k: int, trees: int, seed: int) -> None:
     n_labels = 10
     found = [answer(n, depth, n_labels, seed + tree) for tree in range(trees)]
-    labels, scores = average_answers(found, k, n_labels)
+    labels, scores = average_answers(found, k)
     mean = sum(TopK(*one).to_csr(n_labels).toarray() for one in found) / trees
     for i in range(n):
         reached = {label for one in found for label in one[0][i] if label >= 0}
@@ -44,9 +44,9 @@ def test_it_is_the_mean_with_ties_by_label(n: int, depth: int, k: int, trees: in
 def test_many_documents_in_threads(jobs: int) -> None:
     found = [answer(700, 5, 40, seed) for seed in range(2)]
     with threads.limit(jobs):
-        labels, scores = average_answers(found, 4, 40)
+        labels, scores = average_answers(found, 4)
     for i in (0, 300, 699):
         one = [(part[0][i : i + 1], part[1][i : i + 1]) for part in found]
-        alone = average_answers(one, 4, 40)
+        alone = average_answers(one, 4)
         assert (labels[i] == alone[0][0]).all()
         assert (scores[i] == alone[1][0]).all()

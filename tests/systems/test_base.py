@@ -287,7 +287,7 @@ def test_evaluate_and_score_take_texts_and_tags(fitted):
 
 def test_it_prints_in_one_line(fitted):
     assert repr(Noting()) == "Noting(not trained)"
-    assert repr(fitted) == "Noting(3 labels, trained on 3 documents)"
+    assert repr(fitted) == "Noting(3 labels, 1 of them cold, trained on 3 documents)"
     assert "<td>labels</td><td>3</td>" in fitted._repr_html_()
     assert "<td>state</td><td>not trained</td>" in Noting()._repr_html_()
 

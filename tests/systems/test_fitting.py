@@ -64,17 +64,24 @@ def test_no_validation_also_of_parts() -> None:
 
 
 def test_texts_of_misspelled_labels(caplog: pytest.LogCaptureFixture) -> None:
-    longtail.fit(TEXTS, [["cats"], ["dogs"], ["cats"]], system="dummy", label_texts={"birds": "they fly"})
-    longtail.fit(TEXTS, [["cats"], ["dogs"], []], system="dummy", label_texts={"cats": "a", "cuts": "b"})
+    tags = [["cats"], ["dogs"], []]
+    longtail.fit(TEXTS, tags, system="lexical", label_texts={"cats": "a", "dogs": "b", "cuts": "c"})
     assert caplog.records == []
-    longtail.fit(TEXTS, [["cats"], ["dogs"], []], system="dummy", label_texts={"cast": "animals"})
-    assert [(record.name, record.levelname) for record in caplog.records] == [("longtail", "WARNING")]
-    assert "'cast' (documents have 'cats')" in caplog.text
+    for system in ("dummy", "lexical", "knn", "linear"):
+        caplog.clear()
+        longtail.fit(TEXTS, tags, system=system, label_texts={"cats": "a", "dog2": "b"})
+        said = [record for record in caplog.records if "'dog2'), and not for" in record.message]
+        assert [(record.name, record.levelname) for record in said] == [("longtail", "WARNING")]
+    caplog.clear()
+    longtail.fit(Dataset.from_texts(TEXTS, tags, {"cast": "animals"}), system="lexical")
+    assert "probably 'cast' is 'cats'" in caplog.text
     with pytest.raises(UsageError, match=r"label_texts has labels .* 'Cats' \(documents have 'cats'\)"):
-        longtail.fit(TEXTS, [["cats"], ["dogs"], []], system="dummy", label_texts={"Cats": "animals"})
+        longtail.fit(TEXTS, tags, system="dummy", label_texts={"Cats": "animals"})
     # A label of validation documents is no misspelling.
     valid = (["a"], [["Cats"]])
-    longtail.fit(TEXTS, [["cats"], [], []], system="dummy", label_texts={"Cats": "animals"}, valid=valid)
+    caplog.clear()
+    longtail.fit(TEXTS, [["cats"], [], []], system="lexical", label_texts={"Cats": "animals"}, valid=valid)
+    assert "misspelled" not in caplog.text
 
 
 def test_a_separator_of_labels_in_strings() -> None:

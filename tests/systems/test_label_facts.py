@@ -37,18 +37,11 @@ def test_a_system_that_keeps_nothing_knows_nothing(tiny):
     assert model.label_documents(0) == []
 
 
-def test_an_ensemble_asks_its_members(tiny):
-    model = create("ensemble", {"members": ["linear", "knn"]}).fit(tiny.train, valid=tiny.valid)
-    keeping = next(member.system for member in model.members_ if member.name == "knn")
-    assert model.label_neighbours(0) == keeping.label_neighbours(0)
-    assert model.label_neighbours(0)
-    assert [id_ for id_, _ in model.label_documents(0)] == [id_ for id_, _ in keeping.label_documents(0)]
-
-
 def test_eclare_has_a_label_graph(tiny):
     settings = {"width": 8, "stages": {stage: {"epochs": 1} for stage in ("embed", "shortlist", "rank")}}
     model = create("eclare", settings).fit(tiny.train)
     found = model.label_neighbours(0, 3)
+    assert model.neighbour_source(0) == "graph"
     assert 0 < len(found) <= 3
     assert 0 not in [near for near, _ in found]
     assert [weight for _, weight in found] == sorted((weight for _, weight in found), reverse=True)

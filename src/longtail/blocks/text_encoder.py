@@ -1,4 +1,4 @@
-"""Texts to vectors with a pre-trained encoder as it is: the mean of the last states of a text's tokens."""
+"""Texts to vectors with an encoder that is not trained any more: the mean of the last states of a text's tokens."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from longtail.text.pretrained import REFERENCE, EncoderFolder, Keep
 from longtail.text.subwords import Subwords
 
 if TYPE_CHECKING:
+    from longtail.blocks.mean_encoder import MeanEncoder
     from longtail.blocks.transformer import Transformer
 
 AT_ONCE = 64
@@ -28,6 +29,7 @@ class TextEncoder:
     def __init__(self, folder: EncoderFolder, *, longest: int = LONGEST, keep: Keep = "copy") -> None:
         self.folder, self.longest, self.keep = folder, longest, keep
         self._parts: tuple[Subwords, Transformer] | None = None
+        self._trained: MeanEncoder | None = None
 
     @classmethod
     def of(cls, name: str | Path, *, keep: Keep = "copy") -> Self:
@@ -35,14 +37,26 @@ class TextEncoder:
         return cls(EncoderFolder.of(name), keep=keep)
 
     @classmethod
-    def load(cls, folder: VerifiedFolder | None) -> Self:
+    def trained(cls, encoder: MeanEncoder) -> Self:
+        """An encoder whose weights were trained; a model has them in its folder."""
+        made = cls(encoder.transformer.folder, longest=encoder.subwords.limit)
+        made._parts, made._trained = (encoder.subwords, encoder.transformer.eval()), encoder
+        return made
+
+    @classmethod
+    def load(cls, folder: VerifiedFolder | None, *, longest: int = LONGEST) -> Self:
         """What was saved with a model."""
         found = EncoderFolder.load(folder)
-        return cls(found, keep="reference" if folder is not None and REFERENCE in folder else "copy")
+        return cls(
+            found, longest=longest, keep="reference" if folder is not None and REFERENCE in folder else "copy"
+        )
 
     def save(self, folder: Path) -> None:
         """Into ``folder``, which is made."""
-        self.folder.save(folder, self.keep)
+        if self._trained is not None:
+            self._trained.write_encoder(folder)
+        else:
+            self.folder.save(folder, self.keep)
 
     def __call__(self, texts: list[str]) -> np.ndarray:
         """Vectors float32 [n, D]."""

@@ -12,7 +12,7 @@ from longtail.cli.session import verbosity
 
 @click.command()
 @click.argument("path", type=click.Path())
-@click.option("--format", "format_", metavar="NAME", help="The format of PATH.  [default: guessed]")
+@options.format_of("PATH")
 @options.label_file
 @options.reading
 @options.as_json

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     help="Validation documents, on which no model was trained: a folder with valid, or a file.",
 )
 @click.option("-o", "--output", "target", required=True, type=click.Path(), help="The model folder to write.")
-@click.option("--format", "format_", metavar="NAME", help="The format of DATA.  [default: guessed]")
+@options.format_of("DATA")
 @options.reading
 @options.jobs
 @options.as_json

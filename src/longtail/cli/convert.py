@@ -14,7 +14,7 @@ from longtail.cli.session import current, verbosity
 @click.argument("origin", metavar="SRC", type=click.Path())
 @click.argument("target", metavar="DST", type=click.Path())
 @click.option("--to", default="jsonl", show_default=True, metavar="NAME", help="The format to write.")
-@click.option("--format", "format_", metavar="NAME", help="The format of SRC.  [default: guessed]")
+@options.format_of("SRC")
 @options.label_file
 @options.reading
 @options.force

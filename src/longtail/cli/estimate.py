@@ -14,18 +14,10 @@ from longtail.cli.train import check_settings, create, gather_settings, read_set
 @click.command()
 @click.argument("data", type=click.Path())
 @click.option("--system", metavar="NAME", help="The system to train (see longtail info).  [default: auto]")
-@click.option("--config", type=click.Path(), help="A TOML file of settings.")
-@click.option(
-    "--set",
-    "assignments",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="One setting; may be repeated. Settings of a member of an ensemble: eclare.width=512.",
-)
-@click.option(
-    "--fields", metavar="NAMES", help="Fields that make a document's text: title, text or title,text."
-)
-@click.option("--format", "format_", metavar="NAME", help="The format of DATA.  [default: guessed]")
+@options.config
+@options.assignments
+@options.fields
+@options.format_of("DATA")
 @options.reading
 @options.jobs
 @options.as_json

@@ -45,7 +45,7 @@ def _ranks(context: click.Context, parameter: click.Parameter, value: str) -> tu
 )
 @label_choice.options
 @member_choice.options
-@click.option("--format", "format_", metavar="NAME", help="The format of DATA.  [default: guessed]")
+@options.format_of("DATA")
 @options.label_file
 @options.reading
 @options.jobs

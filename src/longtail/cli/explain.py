@@ -61,7 +61,8 @@ def command(
     if page is not None:
         with output.opened(page, force=force) as handle:
             handle.write(found.to_html().encode("utf-8", "replace"))
-        current().say(f"{page}: {len(found.labels)} labels explained")
+        explained = "1 label" if len(found.labels) == 1 else f"{len(found.labels)} labels"
+        current().say(f"{page}: {explained} explained")
     if as_json:
         output.print_json(found.to_dict())
     elif page is None:

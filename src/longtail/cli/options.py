@@ -21,6 +21,29 @@ seed = click.option(
 )
 jobs = click.option("--jobs", "-j", type=click.IntRange(min=1), help="Threads to use.  [default: all cores]")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+config = click.option("--config", type=click.Path(), help="A TOML file of settings.")
+assignments = click.option(
+    "--set",
+    "assignments",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="One setting; may be repeated. Settings of a member of an ensemble: eclare.width=512.",
+)
+fields = click.option(
+    "--fields", metavar="NAMES", help="Fields that make a document's text: title, text or title,text."
+)
+no_hold_out = click.option(
+    "--no-hold-out",
+    is_flag=True,
+    help="Train on all documents: without a valid part, some are held out for metrics.",
+)
+vocabulary = click.option(
+    "--labels",
+    "vocabulary",
+    metavar="FILE",
+    type=click.Path(),
+    help="Labels with their texts (SKOS, TSV, CSV, JSONL). Alone, without DATA, they give a zero-shot model.",
+)
 
 _COLUMNS = {
     "id": "The column (or JSON key) of the documents' ids.",
@@ -87,6 +110,12 @@ label_file = click.option(
     type=click.Path(),
     help="Labels with their texts (SKOS, TSV, CSV, JSONL).  [default: labels.* beside the documents]",
 )
+
+
+def format_of(argument: str) -> Callable[[F], F]:
+    """The option that names the format of an argument."""
+    help_text = f"The format of {argument}.  [default: guessed]"
+    return click.option("--format", "format_", metavar="NAME", help=help_text)
 
 
 def read_options(given: dict[str, Any], **more: Any) -> ReadOptions:

@@ -20,26 +20,12 @@ if TYPE_CHECKING:
 @click.argument("data", type=click.Path())
 @click.option("-o", "--output", "folder", required=True, type=click.Path(), help="The folder to write.")
 @click.option("--system", metavar="NAME", required=True, help="The system that will be trained.")
-@click.option(
-    "--labels",
-    "vocabulary",
-    metavar="FILE",
-    type=click.Path(),
-    help="Labels with their texts (SKOS, TSV, CSV, JSONL).",
-)
-@click.option(
-    "--fields", metavar="NAMES", help="Fields that make a document's text: title, text or title,text."
-)
-@click.option(
-    "--no-hold-out",
-    is_flag=True,
-    help="Train on all documents: without a valid part, some are held out for metrics.",
-)
-@click.option("--config", type=click.Path(), help="A TOML file of settings.")
-@click.option(
-    "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="One setting; may be repeated."
-)
-@click.option("--format", "format_", metavar="NAME", help="The format of DATA.  [default: guessed]")
+@options.vocabulary
+@options.fields
+@options.no_hold_out
+@options.config
+@options.assignments
+@options.format_of("DATA")
 @options.reading
 @options.seed
 @options.jobs

@@ -64,7 +64,7 @@ def _shares(context: click.Context, parameter: click.Parameter, value: str) -> d
 )
 @click.option("--part", default="train", show_default=True, help="The part of SRC to divide.")
 @click.option("--to", default="jsonl", show_default=True, metavar="NAME", help="The format to write.")
-@click.option("--format", "format_", metavar="NAME", help="The format of SRC.  [default: guessed]")
+@options.format_of("SRC")
 @options.label_file
 @options.reading
 @options.seed

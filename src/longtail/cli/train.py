@@ -32,30 +32,12 @@ AUTO = "auto"
 @click.option("-o", "--output", "model", required=True, type=click.Path(), help="The model folder to write.")
 @click.option("--system", metavar="NAME", help="The system to train (see longtail info).  [default: auto]")
 @click.option("--budget", metavar="TIME", help="Training time that auto may use: 90s, 30m, 2h.")
-@click.option(
-    "--labels",
-    "vocabulary",
-    metavar="FILE",
-    type=click.Path(),
-    help="Labels with their texts (SKOS, TSV, CSV, JSONL). Without DATA, a zero-shot model is trained.",
-)
-@click.option(
-    "--fields", metavar="NAMES", help="Fields that make a document's text: title, text or title,text."
-)
-@click.option(
-    "--no-hold-out",
-    is_flag=True,
-    help="Train on all documents: without a valid part, some are held out for metrics.",
-)
-@click.option("--config", type=click.Path(), help="A TOML file of settings.")
-@click.option(
-    "--set",
-    "assignments",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="One setting; may be repeated. Settings of a member of an ensemble: eclare.width=512.",
-)
-@click.option("--format", "format_", metavar="NAME", help="The format of DATA.  [default: guessed]")
+@options.vocabulary
+@options.fields
+@options.no_hold_out
+@options.config
+@options.assignments
+@options.format_of("DATA")
 @options.reading
 @options.seed
 @options.jobs
@@ -234,7 +216,7 @@ def read_sets(
     from longtail.cli import understanding
     from longtail.cli.label_vocabulary import with_vocabulary
     from longtail.data import overlap, read_labels, read_vocabulary
-    from longtail.data.misspelled import label_doubts, misspelled, misspelled_labels, sentence
+    from longtail.data.misspelled import label_doubts
     from longtail.data.reading import read_parts
     from longtail.label_cells import NONE
     from longtail.types import Dataset
@@ -248,7 +230,7 @@ def read_sets(
         found = read_parts(place, format=format_, options=reading, parts=("train", "valid"))
     sets = {name: one.data for name, one in found.parts.items()}
     understood = found.parts["train"].understood
-    understanding.say(session, understood, data)
+    understanding.say(session, understood, data, vocabulary)
     if labels is None:
         understanding.check_labels(sets["train"], understood, data, "train on")
     kept = {} if understood is None else understood.remembered()
@@ -259,16 +241,9 @@ def read_sets(
     for doubt in label_doubts(found.labels.ids):
         session.say(f"warning: {doubt}")
     if labels is None:
-        if (misspelling := misspelled_labels(found)) is not None:
-            session.say(f"warning: {misspelling}")
         return sets, kept
     if not any(label in labels.index for label in sets["train"].labels.ids):
         session.say(f"warning: no label of {data} is in {vocabulary}")
-    elif pairs := misspelled(
-        (label for label in labels.ids if label not in found.labels.index),
-        (label for label in found.labels.ids if label not in labels.index),
-    ):
-        session.say(f"warning: {sentence(pairs, str(vocabulary))}")
     return {part: with_vocabulary(one, labels) for part, one in sets.items()}, kept
 
 

@@ -36,15 +36,13 @@ SHARE = 10
     metavar="KEY=RANGE",
     help="A setting to search, instead of the usual ones: beam=5..50 or tree.trees=1,2,4; may be repeated.",
 )
-@click.option(
-    "--fields", metavar="NAMES", help="Fields that make a document's text: title, text or title,text."
-)
+@options.fields
 @click.option("--config", type=click.Path(), help="A TOML file of settings that stay as they are.")
 @click.option(
     "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="One setting that stays as it is."
 )
 @click.option("--study", type=click.Path(), help="The file of the trials.  [default: OUTPUT.study]")
-@click.option("--format", "format_", metavar="NAME", help="The format of DATA.  [default: guessed]")
+@options.format_of("DATA")
 @options.reading
 @options.seed
 @options.jobs
@@ -89,6 +87,7 @@ def command(
     be resumed.
     """
     from longtail import threads
+    from longtail.data.misspelled import misplaced_texts
     from longtail.systems.auto import budget_seconds
     from longtail.tuning import search, space
 
@@ -107,6 +106,9 @@ def command(
     with threads.limit(jobs):
         with session.run().phase("read"):
             sets, _ = read_sets(data, None, format_, options.read_options(columns), session)
+            # Trials have some of the documents only: what is doubtful is said here, once.
+            if (doubt := misplaced_texts(*sets.values())) is not None:
+                session.say(f"warning: {doubt}")
         task = _task(name, settings, sets, metric, seconds, session)
         searched = wanted or space.space_of(task.system, task.settings.get("members", ()))
         search.own_values(task, searched)  # An unknown setting is an error now.

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 STANDARD = "-"
 
 
-def say(session: Session, understood: Understood | None, source: str) -> None:
-    """Tell how the file was read."""
+def say(session: Session, understood: Understood | None, source: str, label_file: str | None = None) -> None:
+    """Tell how the file was read; ``label_file`` was named for the texts of its labels."""
     if understood is not None:
         name = "standard input" if source == STANDARD else understood.path
-        session.say(replace(understood, path=name).line())
+        found = replace(understood, path=name, label_file=label_file or understood.label_file)
+        session.say(found.line())
 
 
 def check_labels(data: Dataset, understood: Understood | None, source: str, purpose: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from longtail.data.duplicates import EXAMPLES, Duplicates, Finding, PartDuplicates, find_duplicates
 from longtail.data.folder_files import document_files, files_not_read
-from longtail.data.misspelled import label_doubts, misspelled_labels
+from longtail.data.misspelled import label_doubts, misplaced_texts
 from longtail.data.options import DEFAULTS, ReadOptions
 from longtail.data.parts import Part, Parts
 from longtail.data.reading import read_parts
@@ -154,8 +154,9 @@ def _warnings(found: Parts, repeated: Duplicates, unread: Sequence[str]) -> Iter
     if unread:
         yield f"{', '.join(unread)} not read: the files of parts are called train, valid and test"
     yield from repeated.warnings()
-    if (doubt := misspelled_labels(found)) is not None:
-        yield doubt
+    parts = [part.data for part in found.parts.values()]
+    if parts and (doubt := misplaced_texts(*parts)) is not None:
+        yield doubt if found.labels_path is None else f"{found.labels_path}: {doubt}"
     yield from label_doubts(found.labels.ids)
 
 

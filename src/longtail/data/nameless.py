@@ -23,6 +23,8 @@ LINES = 5
 
 JSON_ARRAY = "is a JSON array: write one object per line, as in jq -c '.[]' old.json > new.jsonl"
 _ENTRIES = re.compile(r"[0-9,]*(\s*[0-9]+:[-+.0-9eEnaifNAIF]+)+\s*")
+_SPARSE = re.compile(r"([-0-9][^A-Za-z]*[\s,])?[0-9]+:[-+.0-9]")
+_LABELS = re.compile(r"[0-9]+(,[0-9]+)*")
 _NUMBERED = re.compile(r"[0-9]+(::[^,\t]*)?(,[0-9]+(::[^,\t]*)?)*\t")
 _NAME = re.compile(r"[^\W\d][\w.-]{0,30}( [\w.-]{1,30}){0,2}")
 _MARKUP = ("<?xml", "<!doctype", "<html", "<rdf:rdf")
@@ -78,6 +80,7 @@ def check_plain(lines: Sequence[str], path: str | Path, options: ReadOptions = D
             path=path,
             line=1,
         )
+    _check_not_sparse(lines, path)
     header = header_of(first)
     known = known_columns(first, options)
     if known > 1 or (known and len(header) <= _WIDEST_HEADER):
@@ -98,6 +101,23 @@ def check_plain(lines: Sequence[str], path: str | Path, options: ReadOptions = D
         raise DataError(
             f"the first line may be the names of columns ({', '.join(header)}), of which none is known, or a text: "
             f"{_say('table', 'text')}",
+            path=path,
+            line=1,
+        )
+
+
+def _check_not_sparse(lines: Sequence[str], path: str | Path) -> None:
+    """Raise if the first line may be the header of sparse vectors, whatever else is wrong with the next lines."""
+    shape, others = read_shape(lines[0]) if lines else None, lines[1:]
+    if shape is None or len(shape) not in (2, 3) or not others:
+        return
+    if any(_SPARSE.match(line.strip()) for line in others) or all(
+        _LABELS.fullmatch(line.strip()) for line in others
+    ):
+        kind = "xmc" if len(shape) == 3 else "xmc-split"
+        raise DataError(
+            "the first line may be the numbers of documents, features and labels of sparse vectors, or all lines "
+            f"are texts: {_say(kind, 'text')}",
             path=path,
             line=1,
         )

@@ -35,6 +35,11 @@ SMOOTHING = 0.2
 """The share of the newest batch in the measured speed."""
 IN_LOOP = 0.005
 """Seconds that a batch may take in the event loop, by the speed that was measured."""
+SLOWER = 0.05
+"""The share of a slower batch in the speed that decides where a batch is worked on; a faster one counts at once.
+
+On a busy machine another process may take the core in the midst of a batch, which says nothing of the next one.
+"""
 
 
 @dataclass(slots=True, eq=False)
@@ -72,6 +77,7 @@ class Batcher(Generic[P, R]):
         self._waiting: deque[_Job[P, R]] = deque()
         self._documents = 0
         self._per_document = 0.0
+        self._at_best = 0.0
         self._under_way = False
         self._closed = False
         self._batches: SimpleQueue[tuple[asyncio.AbstractEventLoop, list[_Job[P, R]]] | None] = SimpleQueue()
@@ -128,7 +134,7 @@ class Batcher(Generic[P, R]):
             self._under_way = False
             return
         size = sum(job.size for job in jobs)
-        if 0 < size * self._per_document <= IN_LOOP and all(job.quick for job in jobs):
+        if 0 < size * self._at_best <= IN_LOOP and all(job.quick for job in jobs):
             self._finish(loop, jobs, *self._answers(jobs))
         else:
             self._batches.put((loop, jobs))
@@ -189,6 +195,8 @@ class Batcher(Generic[P, R]):
         """Give the answers, and begin the next batch."""
         if taken:
             self._per_document += SMOOTHING * (taken - self._per_document) if self._per_document else taken
+            slower = self._at_best + SLOWER * (taken - self._at_best)
+            self._at_best = min(taken, slower) if self._at_best else taken
         if self._observe is not None:
             self._observe(len(jobs), sum(job.size for job in jobs))
         for job, answer in zip(jobs, answers, strict=True):

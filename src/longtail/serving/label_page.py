@@ -26,6 +26,7 @@ def known_facts(served: Served, label: int) -> dict[str, Any]:
             {"id": labels.ids[near], "text": labels.texts[near], "weight": round(weight, 4)}
             for near, weight in system.label_neighbours(label, SHOWN)
         ],
+        "neighbours_from": system.neighbour_source(label),
         # Models keep no texts of documents, so their labels say what they are about.
         "examples": [
             {"id": id_, "text": ", ".join(labels.texts[one] or labels.ids[one] for one in tags.tolist())}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from longtail.serving.registry import Served
@@ -52,7 +52,16 @@ def tag(requests: Sequence[Work]) -> list[list[Labels]]:
     if first.revealed is not None:
         known = [row for request in requests for row in request.revealed or ()]
     documents = anonymous([document for request in requests for document in request.documents])
-    best = first.served.system.predict(documents, **asdict(first.choice), revealed=known)
+    choice = first.choice
+    best = first.served.system.predict(
+        documents,
+        k=choice.k,
+        threshold=choice.threshold,
+        precision=choice.precision,
+        max_f1=choice.max_f1,
+        precision_by=choice.precision_by,
+        revealed=known,
+    )
     labels = first.served.system.labels_
     rows: list[Labels] = [
         [

@@ -106,7 +106,8 @@ def in_words(faults: Sequence[Any], *within: str) -> str:
     sentences = []
     for fault in faults[:SHOWN_ERRORS]:
         place = ".".join(str(part)[:100] for part in (*within, *fault.get("loc", ())))
-        sentences.append(f"{place}: {fault.get('msg', 'is not valid')}")
+        what = str(fault.get("msg", "is not valid")).removeprefix("Value error, ")
+        sentences.append(f"{place}: {what}")
     more = [f"and {len(faults) - SHOWN_ERRORS} more"] if len(faults) > SHOWN_ERRORS else []
     return "; ".join([*sentences, *more])
 

@@ -154,6 +154,7 @@ class LabelPage(BaseModel):
     names: list[str]
     documents: int
     neighbours: list[LabelWeight]
+    neighbours_from: Literal["documents", "graph"]
     nearest: list[LabelScore]
     examples: list[Example]
 

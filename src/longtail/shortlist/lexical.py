@@ -75,6 +75,8 @@ class LexicalIndex:
         out = np.empty(len(candidates.ids), np.float32)
 
         def fill(a: int, b: int) -> None:
+            if not hasattr(self._scratch, "document"):
+                self._scratch.document = np.zeros(self.shape[1], np.float32)
             _match(
                 indptr[a : b + 1],
                 indices,
@@ -85,6 +87,7 @@ class LexicalIndex:
                 self._row_ptr,
                 self._features,
                 self._weights,
+                self._scratch.document,
                 out,
             )
 
@@ -107,36 +110,6 @@ def _parts(matrix: csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @kernel
-def _product(
-    indices: np.ndarray,
-    data: np.ndarray,
-    first: int,
-    last: int,
-    label_indices: np.ndarray,
-    label_data: np.ndarray,
-    label_first: int,
-    label_last: int,
-) -> np.float32:
-    """The product of a document's row and a label's, which usually is much the shorter one."""
-    total = np.float32(0)
-    for p in range(label_first, label_last):
-        wanted = label_indices[p]
-        end = last
-        while first < end:
-            middle = (first + end) >> 1
-            if indices[middle] < wanted:
-                first = middle + 1
-            else:
-                end = middle
-        if first == last:
-            break
-        if indices[first] == wanted:
-            total += data[first] * label_data[p]
-            first += 1
-    return total
-
-
-@kernel
 def _match(
     indptr: np.ndarray,
     indices: np.ndarray,
@@ -147,16 +120,23 @@ def _match(
     row_ptr: np.ndarray,
     features: np.ndarray,
     weights: np.ndarray,
+    document: np.ndarray,
     out: np.ndarray,
 ) -> None:
+    """``document`` [V] is scratch of zeros and is left as zeros."""
     for i in range(len(indptr) - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            document[indices[p]] = data[p]
         for p in range(candidate_ptr[i], candidate_ptr[i + 1]):
             out[p] = 0
             begin = label_ptr[ids[p]]
             for row in range(begin, label_ptr[ids[p] + 1]):
-                first, last = row_ptr[row], row_ptr[row + 1]
-                product = _product(indices, data, indptr[i], indptr[i + 1], features, weights, first, last)
+                product = np.float32(0)
+                for q in range(row_ptr[row], row_ptr[row + 1]):
+                    product += document[features[q]] * weights[q]
                 out[p] = product if row == begin else max(out[p], product)
+        for p in range(indptr[i], indptr[i + 1]):
+            document[indices[p]] = 0
 
 
 @kernel

@@ -155,7 +155,16 @@ def _search(
     beam_ids, beam_scores = np.empty(beam, np.int64), np.empty(beam, np.float32)
     next_ids, next_scores = np.empty(beam, np.int64), np.empty(beam, np.float32)
     candidates = np.empty(out_labels.shape[1], np.int64)
+    most = 0
     for i in range(len(indptr) - 1):
+        most = max(most, indptr[i + 1] - indptr[i])
+    # Where the rows of a document's features are, and those of nodes in the beam.
+    first, last = np.empty(most, np.int64), np.empty(most, np.int64)
+    rows, places = np.empty(most * beam, np.int64), np.empty(most * beam, np.int32)
+    weights = np.empty(most * beam, np.float32)
+    starts, ends = np.empty(most * beam, np.int64), np.empty(most * beam, np.int64)
+    for i in range(len(indptr) - 1):
+        n = indptr[i + 1] - indptr[i]
         beam_ids[0], beam_scores[0], in_beam = 0, 0, 1
         found = 0
         for level in range(first_row.shape[0]):
@@ -165,23 +174,35 @@ def _search(
                 for c in range(child_ptr[node + 1] - child_ptr[node]):
                     # Children are numbered from 1: the root is nobody's child.
                     scores[b, c] = bias[child_ptr[node] - 1 + c]
-            for p in range(indptr[i], indptr[i + 1]):
-                feature = indices[p]
-                if feature >= n_features:
-                    continue
-                first, last = first_row[level, feature], first_row[level, feature + 1]
-                if last - first <= 8 * in_beam:
-                    for row in range(first, last):
+            # Each step below is a loop of its own: its reads from far places then wait for memory together,
+            # not one after the other.
+            for j in range(n):
+                feature = indices[indptr[i] + j]
+                known = feature < n_features
+                first[j] = first_row[level, feature] if known else 0
+                last[j] = first_row[level, feature + 1] if known else 0
+            n_rows = 0
+            for j in range(n):
+                if last[j] - first[j] <= 8 * in_beam:
+                    for row in range(first[j], last[j]):
                         b = place[row_node[row]]
                         if b >= 0:
-                            for q in range(row_ptr[row], row_ptr[row + 1]):
-                                scores[b, columns[q]] += data[p] * values[q]
+                            rows[n_rows], places[n_rows] = row, b
+                            weights[n_rows] = data[indptr[i] + j]
+                            n_rows += 1
                 else:
                     for b in range(in_beam):
-                        row = _find(row_node, first, last, beam_ids[b])
+                        row = _find(row_node, first[j], last[j], beam_ids[b])
                         if row >= 0:
-                            for q in range(row_ptr[row], row_ptr[row + 1]):
-                                scores[b, columns[q]] += data[p] * values[q]
+                            rows[n_rows], places[n_rows] = row, b
+                            weights[n_rows] = data[indptr[i] + j]
+                            n_rows += 1
+            for j in range(n_rows):
+                starts[j], ends[j] = row_ptr[rows[j]], row_ptr[rows[j] + 1]
+            for j in range(n_rows):
+                b, weight = places[j], weights[j]
+                for q in range(starts[j], ends[j]):
+                    scores[b, columns[q]] += weight * values[q]
             in_next = 0
             for b in range(in_beam):
                 node = beam_ids[b]

@@ -17,7 +17,7 @@ from longtail import config as configuration
 from longtail.data import hold_out as holding
 from longtail.errors import NotFittedError, UnsupportedError, UsageError
 from longtail.run import Run
-from longtail.systems import calibrating, model_folder, pickling, shown, training_data, updates
+from longtail.systems import calibrating, cold_labels, model_folder, pickling, shown, training_data, updates
 from longtail.systems.batches import Answers, batches, check_k, checked_k, checked_scores, widest
 from longtail.systems.declarations import Capabilities as Capabilities
 from longtail.systems.declarations import SystemConfig as SystemConfig
@@ -78,7 +78,7 @@ class System(Explaining, LabelFacts, ABC):
         from longtail.text.feature_store import FeatureStore
 
         run = run or Run()
-        training_data.check_types(train, valid)
+        training_data.check_given(train, valid, run)
         self._check_training_data(train)
         rest = train
         if valid is None and self._holds_out(hold_out) and len(train) >= holding.ENOUGH_TO_HOLD_OUT:
@@ -87,6 +87,7 @@ class System(Explaining, LabelFacts, ABC):
         self._train(rest, valid, run, FeatureStore(rest.documents, rest.Y))
         self.label_counts_ = train.label_counts.astype(np.int64)
         self.facts_ = TrainingFacts(len(train), train.fingerprint())
+        cold_labels.tell(self, run)
         self._validate(valid, run, held_out=rest is not train)
         return self
 

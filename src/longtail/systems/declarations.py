@@ -18,6 +18,8 @@ class Capabilities:
     """Learns from a plain feature matrix as well as from text."""
     label_text: bool = False
     """Uses the texts of the labels."""
+    cold_labels: bool = False
+    """Predicts labels without training documents, by their texts."""
     revealed_labels: bool = False
     """Makes use of labels that are already known for a document to tag (no system predicts them again)."""
     auxiliary_edges: bool = False

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from longtail.data import overlap
-from longtail.data.misspelled import misspelled, sentence
+from longtail.data.misspelled import certain, misspelled
 from longtail.data.python_data import dataset_of, remembered_columns
 from longtail.errors import UsageError
 from longtail.progress import Callback, run_with
@@ -67,7 +67,7 @@ def fit(
     reading = remembered_columns(source if tags is None else None, **columns)
     validation = None if valid is None else _validation(valid, columns)
     run = run_with(progress)
-    check_label_texts(label_texts, train, validation, run)
+    check_label_texts(label_texts, train, validation)
     if untrained is None:
         untrained, choice = create_auto(settings, train, valid=validation, budget_seconds=seconds)
         run.say(choice.reason)
@@ -89,9 +89,9 @@ def _parts(source: Any, valid: Any, *, named: bool) -> tuple[Any, Any]:
 
 
 def check_label_texts(
-    label_texts: Mapping[str, str] | Sequence[str] | None, train: Dataset, valid: Dataset | None, run: Run
+    label_texts: Mapping[str, str] | Sequence[str] | None, train: Dataset, valid: Dataset | None
 ) -> None:
-    """Refuse texts for ids that differ from a label's id in case or spacing only; warn of those close to one."""
+    """Refuse texts for ids that differ from the id of a label without a text in case or spacing only."""
     if not isinstance(label_texts, Mapping):
         return
     given = [str(label) for label in label_texts]
@@ -101,11 +101,8 @@ def check_label_texts(
         (label for label in given if label not in known),
         (label for label in used if not has_text.get(label)),
     )
-    certain = [pair for pair in found if pair.same]
-    if certain:
-        raise UsageError(sentence(certain, "label_texts"))
-    if found:
-        run.warn(sentence(found, "label_texts"))
+    if same := [pair for pair in found if pair.same]:
+        raise UsageError(certain(same))
 
 
 def _validation(valid: Any, columns: dict[str, Any]) -> Dataset:

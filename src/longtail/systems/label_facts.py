@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from longtail.systems.declarations import Capabilities
+
+NeighbourSource = Literal["documents", "graph"]
+"""documents: the share of the label's training documents that have the neighbour too; graph: weights of a graph."""
+
 
 class LabelFacts:
     """The part of a system that tells of its labels; one that keeps neither graph nor documents knows nothing."""
 
+    capabilities: ClassVar[Capabilities]
+
+    @property
+    def predicts_cold_labels(self) -> bool:
+        """Whether labels without training documents can be predicted by their texts."""
+        return self.capabilities.cold_labels
+
     def label_neighbours(self, label: int, k: int = 10) -> list[tuple[int, float]]:
         """The labels nearest to the label of this number, with weights, the nearest first."""
         return []
+
+    def neighbour_source(self, label: int) -> NeighbourSource:
+        """What the weights of these neighbours are."""
+        return "documents"
 
     def label_documents(self, label: int, k: int = 10) -> list[tuple[str, np.ndarray]]:
         """Training documents that have the label: ids, and the numbers of all their labels."""

@@ -49,7 +49,7 @@ class LabelVectors(ArraySet):
 class TextVectors(System):
     """Compares the vector of a document with those of the labels; subclasses give the vectors."""
 
-    capabilities: ClassVar[Capabilities] = Capabilities(label_text=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(label_text=True, cold_labels=True)
     candidate_features: ClassVar[tuple[str, ...]] = ("cosine",)
 
     @dataclass(frozen=True, kw_only=True, slots=True)

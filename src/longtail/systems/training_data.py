@@ -6,21 +6,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from longtail.data.misspelled import misplaced_texts
 from longtail.errors import UnsupportedError, UsageError
+from longtail.run import Run
 from longtail.types import Dataset
 
 if TYPE_CHECKING:
     from longtail.systems.base import System
 
 
-def check_types(train: Dataset, valid: Dataset | None) -> None:
-    """Refuse what is no data set: lists of texts, say."""
+def check_given(train: Dataset, valid: Dataset | None, run: Run) -> None:
+    """Refuse what is no data set: lists of texts, say; warn of texts under ids that may be misspelled."""
     for name, data in (("train", train), ("valid", valid)):
         if not isinstance(data, Dataset) and (data is not None or name == "train"):
             raise UsageError(
                 f"{name} must be a Dataset, not a {type(data).__name__}: make one with "
                 "Dataset.from_texts(texts, tags), or call longtail.fit(texts, tags)"
             )
+    if (doubt := misplaced_texts(train, *([] if valid is None else [valid]))) is not None:
+        run.warn(doubt)
 
 
 def check(system: System, train: Dataset) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,17 @@ from longtail.text.wordpiece import WordPieces
 from longtail.text.words import Words
 
 _NO_TOKENS = np.zeros(0, np.int64), np.zeros(0, np.int32)
+
+
+def row_of(
+    codes: np.ndarray, arguments: tuple[Any, ...], tokens: Callable[[], np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The columns and weights of a text; ``tokens`` gives its tokens where they cannot be looked up."""
+    complete, columns, data = single_row(codes, _NO_TOKENS[1], False, *arguments)
+    if not complete:
+        # Some word was not met in learning: it has to be stemmed or cut up.
+        _, columns, data = single_row(codes, tokens(), True, *arguments)
+    return columns, data
 
 
 def single_arguments(groups: Sequence[ColumnGroup], config: TextConfig) -> tuple[Any, ...]:
@@ -62,6 +73,8 @@ def _characters(group: CharGroup | None, terms: TermGroup) -> tuple[tuple[Any, .
 @kernel
 def single_row(
     codes: np.ndarray,
+    given: np.ndarray,
+    is_given: bool,
     classes: np.ndarray,
     min_length: int,
     words: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
@@ -71,13 +84,18 @@ def single_row(
     character_weights: tuple[np.ndarray, int, np.ndarray, np.ndarray, bool, bool],
     l2: bool,
 ) -> tuple[bool, np.ndarray, np.ndarray]:
-    """Whether every word could be looked up that has to be, and the columns and weights of the text."""
+    """Whether every word could be looked up that has to be, and the columns and weights of the text.
+
+    ``given``: its tokens, if ``is_given``.
+    """
     hashes = np.empty(len(codes), np.uint64)
     starts, lengths = np.empty(len(codes), np.int32), np.empty(len(codes), np.int32)
     size = split_document(codes, classes, min_length, starts, lengths, hashes)
-    complete, tokens = _tokens(hashes[:size], *words)
+    complete, tokens = True, given
+    if not is_given:
+        complete, tokens = _tokens(hashes[:size], *words)
     columns, data = _terms(tokens, ngrams, weights)
-    if characters[0] == 0:
+    if characters[0] == 0 or not complete:
         return complete, columns, data
     more_columns, more_data = _character_ngrams(
         codes, starts[:size], lengths[:size], characters, character_weights

@@ -25,7 +25,7 @@ from longtail.text.config import SHORT, TextConfig
 from longtail.text.counting import Tally
 from longtail.text.field_rows import summed_rows
 from longtail.text.group import ColumnGroup
-from longtail.text.single import single_arguments, single_row
+from longtail.text.single import row_of, single_arguments
 from longtail.text.spill import ROWS, InMemory, KeptCounts, Spill, blocks
 from longtail.text.stacking import beside, stacked
 from longtail.text.terms import TermGroup, TokenNumbers
@@ -151,18 +151,8 @@ class TfidfFeatures:
         return self._transform_many(texts, groups)
 
     def _transform_few(self, texts: Sequence[str], groups: Sequence[ColumnGroup]) -> csr_array:
-        """Text by text; those that cannot be read so take the way of many."""
-        found = [self._short(text, len(groups)) for text in texts]
-        left = [number for number, row in enumerate(found) if row is None]
-        if left:
-            many = self._transform_many([texts[number] for number in left], groups)
-            if len(left) == len(texts):
-                return many
-            ends = many.indptr.tolist()
-            for place, number in enumerate(left):
-                its = slice(ends[place], ends[place + 1])
-                found[number] = many.indices[its], many.data[its]
-        rows = [row for row in found if row is not None]
+        """Text by text."""
+        rows = [self._short(text, len(groups)) for text in texts]
         shape = (len(rows), self.n_columns)
         if len(rows) == 1:
             [(columns, data)] = rows
@@ -196,22 +186,21 @@ class TfidfFeatures:
     def row(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         """The columns and the weights of one text, for those who need no matrix around them."""
         self._check_fitted()
-        row = self._short(text)
-        if row is not None:
-            return row
+        if len(text) <= SINGLE_CHARACTERS:
+            return self._short(text)
         one = self.transform([text])
         return one.indices, one.data
 
-    def _short(self, text: str, n_groups: int = 0) -> tuple[np.ndarray, np.ndarray] | None:
-        """The row of a short text whose words can all be looked up; None: it takes the way of many texts.
-
-        ``n_groups``: columns of the first groups alone; 0: of all.
-        """
-        if len(text) > SINGLE_CHARACTERS:
-            return None
+    def _short(self, text: str, n_groups: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """The row of a short text; ``n_groups``: columns of the first groups alone; 0: of all."""
         codes = encode_one(text, lowercase=self.config.lowercase, nfkc=self.config.nfkc)
-        complete, columns, data = single_row(codes, *self._single[n_groups - 1])
-        return (columns, data) if complete else None
+        terms = self._groups[0]
+        assert isinstance(terms, TermGroup), "tokens and their n-grams come first"
+        return row_of(
+            codes,
+            self._single[n_groups - 1],
+            lambda: terms.tokens.numbers(self._tokens([text]), grow=False)[1],
+        )
 
     @property
     def n_columns(self) -> int:

@@ -78,7 +78,7 @@ def test_a_member_says_its_own_score_and_rank(system):
         ids = [id_ for id_, _ in ranked]
         assert share.rank == ids.index(label.id) + 1
         assert np.isclose(share.score, ranked[ids.index(label.id)][1], atol=1e-6)
-    unlikely = system.explain(document, system.labels_.ids[-1]).labels[0]
+    unlikely = system.explain(document, system.labels_.ids[len(system.labels_) - 1]).labels[0]
     knn = next(member for member in unlikely.members if member.name == "knn")
     assert (knn.score, knn.rank) == (0.0, None)
 

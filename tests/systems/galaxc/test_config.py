@@ -23,6 +23,8 @@ def made(**settings: Any) -> GalaxcConfig:
     [
         ({"initial": {"source": "encoder"}}, "'encoder' is the folder of a transformer"),
         ({"initial": {"source": "surrogate", "encoder": "bert"}}, "for the source encoder and no other"),
+        ({"initial": {"pretrain": 1}}, "'pretrain' trains the encoder of the source encoder"),
+        ({"initial": {"pretrain": -1}}, "'pretrain' must be at least 0"),
         ({"initial": {"clusters": 6}}, "'clusters' must be a power of two, 2 at least, not 6"),
         ({"initial": {"clusters": 1}}, "'clusters' must be a power of two"),
         ({"initial": {"source": "elsewhere"}}, "source"),

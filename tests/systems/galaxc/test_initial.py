@@ -9,17 +9,22 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+import longtail
 from longtail.blocks.text_encoder import TextEncoder
 from longtail.errors import ConfigError, ModelIntegrityError, UsageError
 from longtail.run import Run
 from longtail.storage import VerifiedFolder, open_folder, read_arrays, write_arrays, writing_folder
+from longtail.systems import create
 from longtail.systems.galaxc.config import GalaxcConfig, InitialConfig
 from longtail.systems.galaxc.initial import WIDEST, Initial, TokenEmbeddings, encoded, given
 from longtail.systems.galaxc.node_index import unit
+from longtail.systems.galaxc.system import Galaxc
 from longtail.text.config import TextConfig
 from longtail.training.matrices import TrainingMatrices
 from longtail.types import FIELDS, Dataset
-from tests.tiny_encoders import write_transformer
+from tests.planted import Parts
+from tests.systems.galaxc.worlds import settings
+from tests.tiny_encoders import write_syllables, write_transformer
 
 RNG = np.random.default_rng(0)
 # What half precision can represent: saving changes nothing.
@@ -129,6 +134,26 @@ def test_an_encoder_survives_a_model_folder(tmp_path: Path) -> None:
     assert loaded.tokens is None
     texts = ["red apple", "", "pear"]
     assert (loaded(X, texts) == initial(X, texts)).all()
+
+
+def test_an_encoder_is_trained_on_label_texts_first(tmp_path: Path, tiny: Parts) -> None:
+    (tmp_path / "made").mkdir()
+    place = str(write_syllables(tmp_path / "made"))
+    initial = {"source": "encoder", "encoder": place, "pretrain": 1}
+    model = create("galaxc", settings(initial=initial, calibrate="none")).fit(tiny.train)
+    assert isinstance(model, Galaxc)
+    texts = tiny.test.documents.joined()[:5]
+    vectors = model.initial_(X, texts)
+    plain = TextEncoder.of(place)(texts)
+    assert np.abs(vectors - plain / np.linalg.norm(plain, axis=1, keepdims=True)).max() > 1e-3
+    model.save(tmp_path / "model")
+    loaded = longtail.load(tmp_path / "model")
+    assert isinstance(loaded, Galaxc)
+    np.testing.assert_allclose(loaded.initial_(X, texts), vectors, atol=1e-6)
+    assert (
+        loaded.predict(tiny.test.documents).indices.tolist()
+        == model.predict(tiny.test.documents).indices.tolist()
+    )
 
 
 def test_given_rows_need_nothing_in_the_folder(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from longtail.run import Run
 from longtail.systems.galaxc import train as steps
 from longtail.systems.galaxc.model import GraphEncoder, shrinkage_factors
+from longtail.text.feature_store import FeatureStore
 from longtail.training.matrices import TrainingMatrices
 from longtail.types import Dataset, Edges
 from tests.planted import Parts
@@ -48,7 +49,9 @@ def test_feature_rows_are_initial_embeddings(tiny: Parts) -> None:
     data = Dataset.from_matrix(X, tiny.train.Y)
     config, run = config_of(initial={"source": "given"}), Run()
     matrices = TrainingMatrices.of(data, config.text, config.fields, run)
-    initial = steps.initial_embeddings(steps.TrainingContext(config, data, matrices, run))
+    initial = steps.initial_embeddings(
+        steps.TrainingContext(config, data, matrices, FeatureStore(data.documents), run)
+    )
     assert initial.tokens is None
     np.testing.assert_allclose(
         initial(matrices.X, []), X / np.linalg.norm(X, axis=1, keepdims=True), rtol=1e-5

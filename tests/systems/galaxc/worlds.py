@@ -60,7 +60,7 @@ def setup_of(train: Dataset, tokens: np.ndarray | None = None, **other: Any) -> 
     """A training that is about to begin; token embeddings are random ones unless they are given."""
     config, run = config_of(**other), Run()
     matrices = TrainingMatrices.of(train, config.text, config.fields, run)
-    context = steps.TrainingContext(config, train, matrices, run)
+    context = steps.TrainingContext(config, train, matrices, FeatureStore(train.documents), run)
     if tokens is None:
         tokens = np.random.default_rng(7).standard_normal((matrices.X.shape[1], 16)).astype(np.float32)
     initial = Initial(TokenEmbeddings(tokens))

@@ -52,7 +52,7 @@ def test_a_label_that_the_search_does_not_reach_is_explained_by_its_path(system)
     for label in found.labels:
         assert np.isclose(sum(w.weight for w in label.words), label.value - label.base, atol=1e-6)
         assert "did not find" in label.note if label.score is None else "did not" not in label.note
-    never = system.explain(document, system.labels_.ids[-1]).labels[0]
+    never = system.explain(document, system.labels_.ids[len(system.labels_) - 1]).labels[0]
     assert "not in the tree" in never.note
     assert never.words == []
 

@@ -35,7 +35,12 @@ class Dual(System):
 
     name: ClassVar[str] = "dual"
     capabilities: ClassVar[Capabilities] = Capabilities(
-        label_text=True, new_labels=True, zero_shot=True, validation=True, probabilities=True
+        label_text=True,
+        cold_labels=True,
+        new_labels=True,
+        zero_shot=True,
+        validation=True,
+        probabilities=True,
     )
     candidate_features: ClassVar[tuple[str, ...]] = ("score", "cosine", "label_vector", "votes")
     typical_ms: ClassVar[float] = 8.0

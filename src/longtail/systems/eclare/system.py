@@ -15,7 +15,7 @@ from longtail.storage.sparse import SparseRows
 from longtail.systems.base import Capabilities, System
 from longtail.systems.eclare.config import EclareConfig
 from longtail.systems.eclare.predict import CANDIDATE_FEATURES, Encoded, Predictor, Weights
-from longtail.systems.label_facts import strongest
+from longtail.systems.label_facts import NeighbourSource, strongest
 from longtail.text.feature_store import FeatureStore
 from longtail.text.shared_features import FeatureReader, FeatureWriter
 from longtail.text.tfidf import TfidfFeatures
@@ -30,7 +30,9 @@ class Eclare(System):
     """Short texts, labels with text, correlated labels: strong on rare and on new labels."""
 
     name: ClassVar[str] = "eclare"
-    capabilities: ClassVar[Capabilities] = Capabilities(label_text=True, new_labels=True, validation=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        label_text=True, cold_labels=True, new_labels=True, validation=True
+    )
     candidate_features: ClassVar[tuple[str, ...]] = CANDIDATE_FEATURES
     typical_ms: ClassVar[float] = 0.4
     Config = EclareConfig
@@ -74,6 +76,10 @@ class Eclare(System):
     def label_neighbours(self, label: int, k: int = 10) -> list[tuple[int, float]]:
         """Its neighbours in the label graph."""
         return strongest(self.models_[0].weights.graph[[label]], label, k)
+
+    def neighbour_source(self, label: int) -> NeighbourSource:
+        """The label graph."""
+        return "graph"
 
     def _add_labels(self, texts: list[str], examples: Dataset | None) -> None:
         from longtail.systems.eclare.new_labels import NewLabels

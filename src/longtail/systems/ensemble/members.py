@@ -83,6 +83,7 @@ def shared_capabilities(members: Sequence[Member]) -> Capabilities:
     return Capabilities(
         features=all(c.features for c in each),
         label_text=any(c.label_text for c in each),
+        cold_labels=any(member.system.predicts_cold_labels for member in members),
         revealed_labels=any(c.revealed_labels for c in each),
         auxiliary_edges=any(c.auxiliary_edges for c in each),
         new_labels=any(c.new_labels for c in each),

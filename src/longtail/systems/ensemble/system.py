@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -28,6 +28,7 @@ from longtail.systems.batches import widest
 from longtail.systems.ensemble import budget, members
 from longtail.systems.ensemble.config import EnsembleConfig
 from longtail.systems.ensemble.features import WithoutNewLabels, feature_names, n_columns
+from longtail.systems.ensemble.member_facts import MemberFacts
 from longtail.systems.ensemble.members import Member
 from longtail.systems.ensemble.popularity import PopularityFallback
 from longtail.systems.ensemble.predict import Encoded, Rerankers
@@ -40,16 +41,14 @@ from longtail.training.encoder_comparison import Comparison
 from longtail.training.fingerprint import fingerprint
 from longtail.types import Dataset, Documents, DocumentsLike, Edges
 
-T = TypeVar("T")
 
-
-class Ensemble(System):
+class Ensemble(MemberFacts, System):
     """Combines any systems: the best labels of each are gathered and re-ranked by a fitted model."""
 
     name: ClassVar[str] = "ensemble"
     # Of the default members; an instance has those of its own members.
     capabilities: ClassVar[Capabilities] = Capabilities(
-        label_text=True, new_labels=True, validation=True, probabilities=True
+        label_text=True, cold_labels=True, new_labels=True, validation=True, probabilities=True
     )
     candidate_features: ClassVar[tuple[str, ...]] = ("probability",)
     Config = EnsembleConfig
@@ -297,18 +296,6 @@ class Ensemble(System):
         from longtail.systems.ensemble.explain import context
 
         return context(self, asked)
-
-    def label_neighbours(self, label: int, k: int = 10) -> list[tuple[int, float]]:
-        """Those of the first member that knows some."""
-        return self._first_to_tell(lambda system: system.label_neighbours(label, k), label)
-
-    def label_documents(self, label: int, k: int = 10) -> list[tuple[str, np.ndarray]]:
-        """Those of the first member that keeps some."""
-        return self._first_to_tell(lambda system: system.label_documents(label, k), label)
-
-    def _first_to_tell(self, asked: Callable[[System], list[T]], label: int) -> list[T]:
-        able = (member.system for member in self.members_ if label < len(member.system.labels_))
-        return next((found for found in map(asked, able) if found), [])
 
     # --- what members can tell and export --------------------------------------------------------------------
 

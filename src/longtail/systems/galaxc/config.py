@@ -34,6 +34,9 @@ class InitialConfig:
     """The folder of a transformer with its tokenizer, or minilm (source encoder)."""
     keep: Literal["copy", "reference"] = "copy"
     """How a model has the encoder: copy: in its folder; reference: by path and sha256, so it must stay in place."""
+    pretrain: int = 0
+    """Epochs in which the encoder is trained as a dual encoder first: the vectors of documents against those of
+    their labels' texts (source encoder)."""
     clusters: int | None = None
     """Clusters of labels (a power of two) of the surrogate task; none: about an eighth of the labels."""
     surrogate: TrainConfig = field(default_factory=lambda: _cosine(8, 0.005))
@@ -46,6 +49,9 @@ class InitialConfig:
     def __post_init__(self) -> None:
         if (self.source == "encoder") != (self.encoder is not None):
             raise ConfigError("'encoder' is the folder of a transformer, for the source encoder and no other")
+        at_least_zero(self, "pretrain")
+        if self.pretrain and (self.encoder is None or self.keep == "reference"):
+            raise ConfigError("'pretrain' trains the encoder of the source encoder, and needs keep = copy")
         if self.clusters is not None and (self.clusters < 2 or self.clusters & (self.clusters - 1)):
             raise ConfigError(f"'clusters' must be a power of two, 2 at least, not {self.clusters}")
 

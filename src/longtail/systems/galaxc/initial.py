@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array
 
-from longtail.blocks.text_encoder import TextEncoder
+from longtail.blocks.text_encoder import LONGEST, TextEncoder
 from longtail.errors import ConfigError, ModelIntegrityError, UsageError
 from longtail.shortlist.embedding import Embedding
 from longtail.storage import VerifiedFolder
@@ -19,6 +19,9 @@ from longtail.training.matrices import TrainingMatrices
 
 WIDEST = 4096
 """Columns of feature rows that can be initial embeddings themselves, at most."""
+
+PRETRAINED_TOKENS = 64
+"""Tokens of a text that an encoder reads at most, if it is trained on texts first."""
 
 TOKENS = "tokens.safetensors"
 
@@ -73,7 +76,8 @@ class Initial:
         if folder is None:
             raise ModelIntegrityError("the initial embeddings are missing")
         if source == "encoder":
-            return cls(encoder=TextEncoder.load(folder.sub("encoder")))
+            longest = PRETRAINED_TOKENS if config.initial.pretrain else LONGEST
+            return cls(encoder=TextEncoder.load(folder.sub("encoder"), longest=longest))
         return cls(TokenEmbeddings.load(folder.path(TOKENS), columns=columns, width=width))
 
 

@@ -37,7 +37,12 @@ class Galaxc(System):
 
     name: ClassVar[str] = "galaxc"
     capabilities: ClassVar[Capabilities] = Capabilities(
-        features=True, label_text=True, revealed_labels=True, auxiliary_edges=True, validation=True
+        features=True,
+        label_text=True,
+        cold_labels=True,
+        revealed_labels=True,
+        auxiliary_edges=True,
+        validation=True,
     )
     candidate_features: ClassVar[tuple[str, ...]] = FEATURES
     Config = GalaxcConfig

@@ -8,11 +8,13 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array
 
+from longtail.blocks.text_encoder import TextEncoder
+from longtail.blocks.transformer import Transformer
 from longtail.metrics.topk import hits
 from longtail.run import Run
 from longtail.shortlist.ann import AnnIndex
 from longtail.systems.galaxc.config import GalaxcConfig
-from longtail.systems.galaxc.initial import Initial, TokenEmbeddings, encoded, given
+from longtail.systems.galaxc.initial import PRETRAINED_TOKENS, Initial, TokenEmbeddings, encoded, given
 from longtail.systems.galaxc.model import GraphEncoder, Network, ScoreLabels, shrinkage_factors
 from longtail.systems.galaxc.neighbourhoods import Neighbourhoods
 from longtail.systems.galaxc.node_index import NodeIndex, first_of
@@ -21,6 +23,7 @@ from longtail.systems.galaxc.surrogate import surrogate_tokens
 from longtail.text.feature_store import FeatureStore
 from longtail.training import trainer
 from longtail.training.checkpoint import Checkpoints, open_for
+from longtail.training.encoder_pretraining import pretrain
 from longtail.training.fingerprint import fingerprint
 from longtail.training.matrices import TrainingMatrices
 from longtail.training.rows import RowTable
@@ -46,6 +49,7 @@ class TrainingContext:
     config: GalaxcConfig
     train: Dataset
     matrices: TrainingMatrices
+    store: FeatureStore
     run: Run
     checkpoints: Checkpoints | None = None
 
@@ -75,7 +79,7 @@ def train(
     """Train on ``train``; with ``valid`` the best epoch of each module is kept, otherwise the last one."""
     checkpoints = open_for(run, fingerprint(train, valid, config))
     matrices = TrainingMatrices.of(train, config.text, config.fields, run, store)
-    context = TrainingContext(config, train, matrices, run, checkpoints)
+    context = TrainingContext(config, train, matrices, store, run, checkpoints)
 
     initial = initial_embeddings(context)
     with run.phase("initial embeddings"):
@@ -99,13 +103,14 @@ def train(
 
 
 def initial_embeddings(context: TrainingContext) -> Initial:
-    """How texts or rows become initial embeddings; token embeddings are trained here."""
+    """How texts or rows become initial embeddings; token embeddings, or an encoder, are trained here."""
     config, matrices, run = context.config, context.matrices, context.run
     settings = config.initial
     if settings.source == "given":
         return given(matrices)
     if settings.source == "encoder":
-        return encoded(matrices, config)
+        found = encoded(matrices, config)
+        return pretrained(context, found) if settings.pretrain else found
     if settings.source == "surrogate":
         tokens = surrogate_tokens(matrices, context.width, config, run, context.checkpoints)
     else:
@@ -119,6 +124,27 @@ def initial_embeddings(context: TrainingContext) -> Initial:
             checkpoints=context.checkpoints,
         )
     return Initial(TokenEmbeddings(tokens))
+
+
+def pretrained(context: TrainingContext, initial: Initial) -> Initial:
+    """The encoder after its training on documents and label texts."""
+    config, opened = context.config, context.checkpoints
+    assert initial.encoder is not None
+    encoder = pretrain(
+        Transformer.of(initial.encoder.folder),
+        context.store,
+        [text or "" for text in context.train.labels.texts],
+        context.matrices.Y,
+        context.matrices.self_label,
+        fields=config.fields,
+        tokens=PRETRAINED_TOKENS,
+        epochs=config.initial.pretrain,
+        device=config.stages.joint.device,
+        seed=config.seed,
+        run=context.run,
+        checkpoints=None if opened is None else opened.of_member(f"{opened.prefix}encoder"),
+    )
+    return Initial(encoder=TextEncoder.trained(encoder))
 
 
 def label_texts_of(train: Dataset) -> list[str]:

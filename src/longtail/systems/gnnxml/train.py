@@ -10,7 +10,6 @@ from scipy.sparse import csr_array
 
 from longtail.run import Run
 from longtail.shortlist.candidates import Candidates
-from longtail.systems.cold_labels import never_predicted
 from longtail.systems.gnnxml.clusters import Clusters, cluster_labels
 from longtail.systems.gnnxml.config import GnnxmlConfig
 from longtail.systems.gnnxml.documents import DocumentGraphs
@@ -59,9 +58,6 @@ def train(
         label_texts = [text for text in data.labels.texts if text]
         features, X = store.fit_tfidf(config.text, config.fields, label_texts)
     Y = csr_array((np.ones(data.Y.nnz, np.float32), data.Y.indices, data.Y.indptr), shape=data.Y.shape)
-    cold = never_predicted(data)
-    if cold is not None:
-        run.warn(cold)
 
     texts = store.texts(config.fields)
     documents = DocumentGraphs.fit(texts, config.documents, run, seed=config.seed)

@@ -34,7 +34,9 @@ class Lexical(System):
     """Compares documents with label names; labels without a name are never predicted."""
 
     name: ClassVar[str] = "lexical"
-    capabilities: ClassVar[Capabilities] = Capabilities(label_text=True, new_labels=True, zero_shot=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        label_text=True, cold_labels=True, new_labels=True, zero_shot=True
+    )
     candidate_features: ClassVar[tuple[str, ...]] = ("text_match",)
     typical_ms: ClassVar[float] = 0.15
     Config = LexicalConfig

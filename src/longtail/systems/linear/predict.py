@@ -58,7 +58,7 @@ class LinearPredictor:
             labels, scores = tree.top_k(X, depth, beam=self.config.beam, link=self.config.link)
             found.append((labels, np.exp(scores)))
         size = min(size, depth * len(found))
-        labels, scores = found[0] if len(found) == 1 else average_answers(found, size, self.n_labels)
+        labels, scores = found[0] if len(found) == 1 else average_answers(found, size)
         labels[~has_entries(X)] = -1
         return Candidates.from_padded(labels, scores)
 

@@ -19,7 +19,6 @@ from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.shortlist.tree_weights import TreeWeights
 from longtail.storage import VerifiedFolder, read_json, write_json
 from longtail.systems.base import Capabilities, System
-from longtail.systems.cold_labels import never_predicted
 from longtail.systems.feature_rows import check_kind
 from longtail.systems.linear.config import LinearConfig
 from longtail.systems.linear.predict import CorrelationGraph, LinearDocuments, LinearPredictor
@@ -54,9 +53,11 @@ class LinearTree(System):
         trees = train_trees(X, Y, self.config, run)
         graph = correlations(train.Y, self.config, run)
         self.predictor_ = LinearPredictor(trees, graph, self.config, len(train.labels))
-        cold = never_predicted(train)
-        if cold is not None and self.config.label_text == "none":
-            run.warn(cold)
+
+    @property
+    def predicts_cold_labels(self) -> bool:
+        """Only if their texts are training documents."""
+        return self.config.label_text != "none"
 
     def _encode(
         self,

@@ -33,7 +33,9 @@ class Xgrank(System):
     """A pre-trained encoder with a group-wise ranking loss: for texts whose meaning is not in single words."""
 
     name: ClassVar[str] = "xgrank"
-    capabilities: ClassVar[Capabilities] = Capabilities(label_text=True, validation=True, probabilities=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        label_text=True, cold_labels=True, validation=True, probabilities=True
+    )
     candidate_features: ClassVar[tuple[str, ...]] = ("margin", "retriever")
     Config = XgrankConfig
 

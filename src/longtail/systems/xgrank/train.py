@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array
 
-from longtail.blocks.mean_encoder import MeanEncoder
 from longtail.blocks.pooled_states import PooledStates
 from longtail.blocks.transformer import Transformer
 from longtail.cluster.label_clusters import label_clusters
@@ -36,8 +35,7 @@ from longtail.text.feature_store import FeatureStore
 from longtail.text.pretrained import EncoderFolder
 from longtail.text.subwords import Subwords, TokenRows
 from longtail.training.checkpoint import Checkpoints, open_for
-from longtail.training.dual_encoder import TextPairs, train_encoder
-from longtail.training.dual_encoder_config import DualEncoderConfig
+from longtail.training.encoder_pretraining import pretrain
 from longtail.training.fingerprint import fingerprint
 from longtail.training.frozen_texts import FrozenTexts
 from longtail.training.matrices import TrainingMatrices
@@ -147,7 +145,7 @@ def train_model(context: TrainingContext, number: int, name: str, valid: Dataset
     encoder = Transformer.of(folder, dropout=config.encoder.dropout)
     epochs = config.encoder.pretrain_epochs(float(tokens.lengths.mean()) if len(tokens) else 0.0)
     if epochs and Z is not None:
-        pretrain(context, encoder, number, epochs)
+        trained_as_dual_encoder(context, encoder, number, epochs)
     states = PooledStates(encoder, config.encoder.layers, config.encoder.pooling)
     sample = sampled_vectors(states, tokens, seed)
     texts = FrozenTexts.of(states, tokens, config.encoder.frozen, config.encoder.cache, config.train, run)
@@ -218,17 +216,23 @@ def label_bags(
     return bags_of_tokens(tokens, subwords.size, idf), idf
 
 
-def pretrain(context: TrainingContext, encoder: Transformer, number: int, epochs: int) -> None:
-    """Train the encoder on pairs of a document and a label text, as the system ``dual`` does."""
+def trained_as_dual_encoder(context: TrainingContext, encoder: Transformer, number: int, epochs: int) -> None:
+    """Train the encoder on pairs of a document and a label text first."""
     config, opened = context.config, context.checkpoints
-    dual = DualEncoderConfig()
-    dual = replace(dual, train=replace(dual.train, epochs=epochs, device=config.train.device))
-    mean = MeanEncoder(encoder, min(dual.tokens, config.encoder.tokens))
-    documents = context.store.tokens(mean.subwords, config.fields)
-    labels = mean.subwords([text or "" for text in context.train.labels.texts])
-    pairs = TextPairs(documents, labels, context.matrices.Y, context.matrices.self_label)
-    checkpoints = None if opened is None else opened.of_member(f"{opened.prefix}encoder {number}")
-    train_encoder(mean, pairs, dual, seed=config.seed + number, run=context.run, checkpoints=checkpoints)
+    pretrain(
+        encoder,
+        context.store,
+        [text or "" for text in context.train.labels.texts],
+        context.matrices.Y,
+        context.matrices.self_label,
+        fields=config.fields,
+        tokens=config.encoder.tokens,
+        epochs=epochs,
+        device=config.train.device,
+        seed=config.seed + number,
+        run=context.run,
+        checkpoints=None if opened is None else opened.of_member(f"{opened.prefix}encoder {number}"),
+    )
 
 
 def label_text_vectors(

@@ -62,8 +62,7 @@ function page(label) {
       rarity(label.documents),
       h("div", { class: "actions" }, knownButton(label))),
     h("div", { class: "two" },
-      related("Neighbours", "Labels of the same training documents, by the share of them.", label.neighbours ?? [], "weight",
-        "This model keeps no training documents, or this label stands alone in them."),
+      neighbours(label),
       related("Nearest labels", "Labels that the model gives to its name.", (label.nearest ?? []).filter((near) => near.score >= FAR), "score",
         "This label has no name to compare, or the model finds nothing like it.")),
     examples(label.examples ?? []),
@@ -93,15 +92,26 @@ function knownButton(label) {
   return button;
 }
 
-function related(title, about, labels, key, none) {
+/** Shares of documents, or weights of a graph, which mean something beside each other only. */
+function neighbours(label) {
+  const found = label.neighbours ?? [];
+  const none = "This model keeps no training documents, or this label stands alone in them.";
+  if (label.neighbours_from !== "graph")
+    return related("Neighbours", "Labels of the same training documents, by the share of them.", found, "weight", none);
+  const most = Math.max(...found.map((near) => near.weight));
+  return related("Neighbours", "Labels beside it in the label graph of the training documents, by weight.", found, "weight", none,
+    { most, shown: (weight) => weight.toFixed(3) });
+}
+
+function related(title, about, labels, key, none, { most = 1, shown = score } = {}) {
   return h("section", { class: "card stack" },
     h("h2", {}, title),
     h("p", { class: "note" }, labels.length ? about : none),
     labels.length > 0 && h("ul", { class: "related" }, labels.map((label) => h("li", {},
       labelLink(label.id, labelName(label)),
-      h("span", { class: "soft" }, score(label[key])),
+      h("span", { class: "soft" }, shown(label[key])),
       h("span", { class: "bar-track", "aria-hidden": "true" }, h("span", {
-        class: "bar-fill", vars: { "--value": String(Math.min(1, Math.max(0, label[key]))) },
+        class: "bar-fill", vars: { "--value": String(Math.min(1, Math.max(0, label[key] / most))) },
       }))))));
 }
 
