@@ -67,12 +67,13 @@ class Local:
         return found
 
 
-_in_use: ContextVar[Engine] = ContextVar("engine", default=Local())  # noqa: B039 - it has no state
+_LOCAL = Local()
+_in_use: ContextVar[Engine | None] = ContextVar("engine", default=None)
 
 
 def in_use() -> Engine:
     """The engine that is in use here."""
-    return _in_use.get()
+    return _in_use.get() or _LOCAL
 
 
 @contextmanager
