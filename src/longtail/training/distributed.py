@@ -24,6 +24,8 @@ from typing import Any
 import numpy as np
 import torch
 import torch.distributed as dist
+from torch.distributed.distributed_c10d import PrefixStore
+from torch.distributed.rendezvous import rendezvous
 
 from longtail import torchrun
 from longtail.errors import TrainingError
@@ -231,7 +233,11 @@ def world() -> World:
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
     try:
         _wait_for_first(launch)
-        dist.init_process_group(backend, timeout=CONNECT)
+        store, rank, size = next(rendezvous("env://", timeout=CONNECT))
+        # The store of torchrun outlives processes: those that are started again must not find addresses of lost
+        # ones.
+        own = PrefixStore(f"start {launch.restarts}", store)
+        dist.init_process_group(backend, store=own, rank=rank, world_size=size, timeout=CONNECT)
         dist.barrier()
     except (RuntimeError, ValueError, OSError) as error:
         raise TrainingError(
