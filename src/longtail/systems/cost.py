@@ -23,7 +23,7 @@ the texts. The cost of systems with a transformer is proportional to the tokens 
 on one data set and assumed to grow as eclare does. dual is estimated from 300 steps of its training on debian
 titles (3.4 s for 128 documents and their drawn label texts) and from the reading of 5,773 titles (4.5 ms each), not
 from a whole training. Each system has a fixed part besides (imports, compilation, the first steps), measured on
-3,200 synthetic documents. The other estimates are within 10 % of the measurements. On other machines they are
+3,200 synthetic documents, and for xgrank on 480. The other estimates are within 10 % of the measurements. On other machines they are
 divided by the relative speed (``speed``).
 """
 
@@ -128,7 +128,7 @@ def _knn(size: DataSize) -> float:
 
 
 def _eclare(size: DataSize) -> float:
-    return 4000 + size.pairs * (0.62 + 0.004 * size.words) + 0.9 * size.labels
+    return 4000 + size.pairs * (0.62 + 0.004 * size.words) + 0.7 * size.labels
 
 
 def _galaxc(size: DataSize) -> float:
@@ -143,7 +143,7 @@ def _gnnxml(size: DataSize) -> float:
 def _xgrank(size: DataSize, epochs: int = 5, pretrain: int | None = None) -> float:
     # The encoder is trained on pairs of texts, then reads every text once; label vectors learn in every epoch.
     epoch = size.documents * (0.3 + 0.16 * size.labels_per_document)
-    return 20000 + _xgrank_encoder(size, pretrain) + epochs * epoch
+    return 6000 + _xgrank_encoder(size, pretrain) + epochs * epoch
 
 
 def _xgrank_encoder(size: DataSize, pretrain: int | None = None) -> float:

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 REFERENCE_SECONDS = 0.0011
-"""What the probe takes on the machine on which estimates are compared with measurements (``benchmarks.estimates``)."""
+"""What the probe takes on the machine where estimates are compared with measurements (``benchmarks.estimates``)."""
 
 RUNS = 21
 """The shortest of so many runs counts. On a busy machine it varies by a factor of 1.5, and the median by 3.4."""
