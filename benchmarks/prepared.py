@@ -122,8 +122,7 @@ def limited(command: list[Any], limit: int) -> dict[str, Any]:
         found["error"] = err.strip().splitlines()[-1:]
     elif out.startswith("{"):
         summary = json.loads(out)
-        found |= {key: summary[key] for key in ("seconds", "metrics") if key in summary}
-        found["seconds_of_phases"] = found.pop("seconds")
+        found |= {"seconds_of_phases": summary["seconds"], "metrics": summary["metrics"]}
     return found
 
 

@@ -55,6 +55,7 @@ NAVIGATION: dict[str, list[str]] = {
         "prepared.md",
         "ray.md",
         "distributed.md",
+        "scale.md",
     ],
     "Reference": [
         "cli.md",

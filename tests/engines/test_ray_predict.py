@@ -42,6 +42,7 @@ def test_a_worker_without_the_model_says_so(tiny: Parts, tmp_path: Path) -> None
 
 @needs_ray
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_a_killed_worker_loses_nothing(
     ray: Any,
     tiny: Parts,

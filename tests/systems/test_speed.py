@@ -6,7 +6,13 @@ import math
 
 import pytest
 
-from longtail.systems.speed import REFERENCE_SECONDS, probe_seconds, relative_speed, speed_here
+from longtail.systems.speed import (
+    REFERENCE_SECONDS,
+    exact_speed_here,
+    probe_seconds,
+    relative_speed,
+    speed_here,
+)
 
 
 @pytest.mark.parametrize(("faster", "expected"), [(1.0, 1.0), (2.1, 2.0), (0.5, 0.5), (1.4, math.sqrt(2))])
@@ -22,3 +28,5 @@ def test_it_is_bounded() -> None:
 def test_the_probe_takes_time_and_is_run_once() -> None:
     assert 0 < probe_seconds() < 60
     assert speed_here() == speed_here()
+    assert exact_speed_here() == exact_speed_here()
+    assert speed_here() / exact_speed_here() == pytest.approx(1, rel=2**0.25 - 1 + 1e-9)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from longtail.errors import TrainingError
+from longtail.training import distributed
 from longtail.training.distributed import World
 from tests.training import distributed_work as work
 from tests.training.processes import run_processes
@@ -145,6 +149,21 @@ def test_a_system_has_the_losses_and_the_model_of_one_process(
             assert found["losses"][stage] == pytest.approx(losses, rel=1e-5)
         np.testing.assert_allclose(found["scores"], alone["scores"], rtol=1e-3, atol=1e-4)
     assert (tmp_path / "together" / "config.json").exists()
+
+
+def test_a_first_process_that_does_not_answer_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    around = {"RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    for name, value in around.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(distributed, "CONNECT", timedelta(0))
+    with pytest.raises(
+        TrainingError,
+        match=rf"process 2 of 2 cannot reach the others \(nothing answers at 127.0.0.1:{port}: ",
+    ):
+        distributed.world()
 
 
 def call(size: int, function: Any, *arguments: Any) -> list[Any]:

@@ -5,11 +5,13 @@ from typing import Any
 
 import pytest
 
+from longtail import engine
 from longtail.errors import TrainingError, UsageError
 from longtail.tuning import search as module
 from longtail.tuning.search import Found, open_study, own_values, search
 from longtail.tuning.space import Choice, Range, parsed
 from longtail.tuning.trial import Measured, Task
+from tests.engines.copies import Copies
 from tests.planted import Parts
 
 SPACE = {"beam": Range(1, 40), "tree.leaf_size": Range(50, 400)}
@@ -35,11 +37,17 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, Any], int]
 
 
 def run(
-    path: Path, task: Task, *, resume: bool = False, trials: int = 12, said: list[str] | None = None
+    path: Path,
+    task: Task,
+    *,
+    resume: bool = False,
+    trials: int = 12,
+    said: list[str] | None = None,
+    at_once: int = 1,
 ) -> Found:
     study = open_study(path, task, SPACE, resume=resume)
     say = (lambda text: None) if said is None else said.append
-    return search(study, task, SPACE, seconds=None, trials=trials, say=say)
+    return search(study, task, SPACE, seconds=None, trials=trials, say=say, at_once=at_once)
 
 
 def test_the_best_trial_is_found(task: Task, measured: list[Any], tmp_path: Path) -> None:
@@ -60,6 +68,20 @@ def test_equal_seeds_give_equal_searches(task: Task, measured: list[Any], tmp_pa
     measured.clear()
     run(tmp_path / "b.study", task)
     assert measured == first
+
+
+def test_trials_that_are_proposed_together_are_the_same_with_each_engine(
+    task: Task, measured: list[Any], tmp_path: Path
+) -> None:
+    here = run(tmp_path / "a.study", task, trials=11, at_once=4)
+    first = list(measured)
+    measured.clear()
+    copies = Copies()
+    with engine.use(copies):
+        there = run(tmp_path / "b.study", task, trials=11, at_once=4)
+    assert copies.parts == here.trials == there.trials == 11
+    assert measured == first
+    assert there == here
 
 
 def test_a_search_is_resumed(

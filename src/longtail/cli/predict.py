@@ -12,13 +12,12 @@ from typing import Any, BinaryIO
 
 import click
 
-from longtail.cli import label_choice, options, output
+from longtail.cli import engines, label_choice, options, output
 from longtail.cli import members as member_choice
 from longtail.cli.session import current, verbosity
 from longtail.errors import UnsupportedError, UsageError
 
 OUTPUTS = ("jsonl", "csv", "parquet", "npz")
-ENGINES = ("local", "ray")
 
 
 @click.command()
@@ -39,14 +38,7 @@ ENGINES = ("local", "ray")
     "--edges", "links", metavar="FILE", type=click.Path(), help="Links of the documents, as in edges.tsv."
 )
 @member_choice.options
-@click.option(
-    "--engine",
-    type=click.Choice(ENGINES),
-    default="local",
-    show_default=True,
-    help="Where documents are tagged: this process, or the workers of a Ray cluster.",
-)
-@click.option("--address", metavar="HOST:PORT", help="The Ray cluster.  [default: a new one on this machine]")
+@engines.options("Where documents are tagged")
 @click.option("--batch-size", default=4096, show_default=True, type=click.IntRange(min=1), hidden=True)
 @options.reading
 @options.jobs
@@ -85,8 +77,7 @@ def command(
 
     member_choice.check(latency, members)
     choice = label_choice.chosen(columns)
-    if address is not None and engine != "ray":
-        raise UsageError("--address names a Ray cluster: add --engine ray")
+    engines.check(engine, address)
     session = current()
     kind = format_ or format_of(target)
     if target == output.STANDARD and kind in BINARY and sys.stdout.isatty():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from longtail.cli import options, output, source
+from longtail.cli import engines, options, output, source
 from longtail.cli.session import current, verbosity
 from longtail.errors import ConfigError, UsageError
 from longtail.torchrun import Launch
@@ -48,6 +48,9 @@ AUTO = "auto"
     metavar="SIZE",
     help="Refuse to train where the estimate is above this, as in 8GB; batches are cut into pieces first.",
 )
+@engines.options(
+    "Where classifiers of linear and gnnxml, random walks and members of an ensemble are trained"
+)
 @click.option(
     "--resume", is_flag=True, help="Resume a training of this model that was stopped (MODEL.checkpoints)."
 )
@@ -68,6 +71,8 @@ def command(
     as_json: bool,
     force: bool,
     max_memory: str | None,
+    engine: str,
+    address: str | None,
     resume: bool,
     **columns: Any,
 ) -> None:
@@ -84,7 +89,10 @@ def command(
 
     if data is None and vocabulary is None:
         raise UsageError("there is nothing to train on: name DATA, or a file of labels with --labels")
+    engines.check(engine, address)
     launch, session = Launch.here(), current()
+    if engine != "local" and launch.size > 1:
+        raise UsageError("--engine ray is for one process: leave it out with torchrun")
     name, settings = gather_settings(system, config, assignments, fields, seed)
     if name == AUTO and launch.size > 1:
         raise UsageError(
@@ -124,7 +132,10 @@ def command(
             if reason is not None:
                 run.say(reason)
             untrained = say_estimate(untrained, sets["train"], limit, session)
-        with checkpoints_of(run, session, untrained.name):
+        with (
+            checkpoints_of(run, session, untrained.name),
+            engines.using(engine, address, None, "train --engine ray"),
+        ):
             start = time.perf_counter()
             train, valid = with_validation_part(
                 untrained, sets["train"], sets.get("valid"), run, wanted=not no_hold_out

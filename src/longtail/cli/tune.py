@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from longtail.cli import options, output
+from longtail.cli import engines, options, output
 from longtail.cli.session import current, verbosity
 from longtail.cli.train import AUTO, check_settings, gather_settings, read_sets
 from longtail.errors import UsageError
@@ -48,6 +48,14 @@ SHARE = 10
 @options.jobs
 @options.as_json
 @options.force
+@click.option(
+    "--at-once",
+    default=1,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Trials that are proposed together: as many are trained side by side with --engine ray.",
+)
+@engines.options("Where trials are trained")
 @click.option("--resume", is_flag=True, help="Continue the search in the file of the trials.")
 @verbosity
 def command(
@@ -67,6 +75,9 @@ def command(
     jobs: int | None,
     as_json: bool,
     force: bool,
+    at_once: int,
+    engine: str,
+    address: str | None,
     resume: bool,
     **columns: Any,
 ) -> None:
@@ -80,6 +91,7 @@ def command(
     from longtail.systems.auto import budget_seconds
     from longtail.tuning import search, space
 
+    engines.check(engine, address)
     if budget is None and trials is None:
         raise UsageError(
             "how long may the search take? Give it a --budget, as in 1h, or a number of --trials"
@@ -110,7 +122,16 @@ def command(
             f"{len(task.measured):,} to measure on; trials are kept in {kept}"
         )
         try:
-            found = search.search(opened, task, searched, seconds=seconds, trials=trials, say=session.say)
+            with engines.using(engine, address, jobs, "tune --engine ray"):
+                found = search.search(
+                    opened,
+                    task,
+                    searched,
+                    seconds=seconds,
+                    trials=trials,
+                    say=session.say,
+                    at_once=at_once,
+                )
         except BaseException:
             session.say(f"the trials so far are kept in {kept}: add --resume to continue")
             raise

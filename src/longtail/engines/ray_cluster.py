@@ -23,6 +23,8 @@ def ray_module(purpose: str) -> Any:
     """The module, with its token file in the home folder switched off unless the user wants it."""
     os.environ.setdefault("RAY_AUTH_MODE", "disabled")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    # Ray gives a node of a new cluster 30 seconds to start, which a busy machine may not manage.
+    os.environ.setdefault("RAY_raylet_start_wait_time_s", f"{ANSWERED_WITHIN:.0f}")
     try:
         return import_module("ray")
     except ImportError:

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from longtail.engines.ray_cluster import first_line
-from longtail.errors import EngineError, LongtailError
+from longtail.engines.ray_engine import RayEngine
+from longtail.errors import EngineError
 from longtail.systems.revealed import RevealedLike
 from longtail.types import Documents, Edges, TopK
-
-AHEAD = 2
-"""Batches per worker that are on their way at one time, so that no worker waits for the next."""
-RETRIES = 5
-"""Times that a batch is given to another worker when one is lost."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,14 +36,11 @@ class Batch:
 
 def predict_batch(work: Work, batch: Batch) -> TopK:
     """The best labels of a batch; the model is loaded once per process."""
-    from longtail import threads
-
-    with threads.limit(work.jobs):
-        system = _model(work.model, work.members)
-        best: TopK = system.predict(
-            batch.documents, k=work.k, revealed=batch.revealed, edges=work.edges, **work.choice
-        )
-        return best
+    system = _model(work.model, work.members)
+    best: TopK = system.predict(
+        batch.documents, k=work.k, revealed=batch.revealed, edges=work.edges, **work.choice
+    )
+    return best
 
 
 @cache
@@ -71,27 +62,4 @@ def _model(path: str, members: tuple[str, ...] | None) -> Any:
 
 def predicted(ray: Any, work: Work, batches: Iterable[Batch]) -> Iterator[tuple[Batch, TopK]]:
     """Each batch with its answers, in order. A batch whose worker is lost goes to another one."""
-    remote = ray.remote(num_cpus=work.jobs, max_retries=RETRIES)(predict_batch)
-    shared = ray.put(work)
-    workers = max(1, int(ray.cluster_resources().get("CPU", 1)) // work.jobs)
-    waiting: deque[tuple[Batch, Any]] = deque()
-    for batch in batches:
-        waiting.append((batch, remote.remote(shared, batch)))
-        if len(waiting) >= AHEAD * workers:
-            yield _answered(ray, *waiting.popleft())
-    while waiting:
-        yield _answered(ray, *waiting.popleft())
-
-
-def _answered(ray: Any, batch: Batch, answer: Any) -> tuple[Batch, TopK]:
-    try:
-        return batch, ray.get(answer)
-    except ray.exceptions.RayTaskError as error:
-        cause = error.cause
-        if isinstance(cause, LongtailError):
-            raise cause from None
-        raise EngineError(f"a worker of the Ray cluster failed: {first_line(cause or error)}") from error
-    except ray.exceptions.RayError as error:
-        raise EngineError(
-            f"workers of the Ray cluster were lost {RETRIES + 1} times with the same documents: {first_line(error)}"
-        ) from error
+    return RayEngine(ray, work.jobs).stream(predict_batch, work, batches)

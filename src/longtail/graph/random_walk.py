@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from longtail import threads
+from longtail import engine, threads
 from longtail.errors import UsageError
 from longtail.graph.membership import Membership, checked_heads
 from longtail.graph.pruning import FEW_ROWS, insert_strongest, order_by_id
@@ -53,23 +53,26 @@ def walk_counts(
     slots = Slots(n_labels, n_labels, keep)
     first_state = np.uint64(seed % 2**64)
 
-    def walk(labels: tuple[int, int]) -> None:
-        start, stop = labels
-        _walk(
-            start,
-            stop,
-            *pairs.arrays,
-            cut,
-            length,
-            restart,
-            first_state,
-            slots.ids[start:stop],
-            slots.values[start:stop],
-            slots.counts[start:stop],
-        )
-
-    threads.run_all(walk, threads.blocks(n_labels, smallest=FEW_ROWS))
+    shared = (pairs.arrays, cut, length, restart, first_state, slots.ids.shape[1])
+    parts = threads.blocks(n_labels, smallest=FEW_ROWS)
+    for (start, stop), found in zip(parts, engine.in_use().map(_walks, shared, parts), strict=True):
+        slots.ids[start:stop], slots.values[start:stop], slots.counts[start:stop] = found
     return slots.to_csr()
+
+
+Pairs = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def _walks(
+    shared: tuple[Pairs, np.ndarray, int, float, np.uint64, int], labels: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The walks from some labels: ids and counts of visits, and how many there are of each label."""
+    pairs, heads, length, restart, seed, keep = shared
+    start, stop = labels
+    slots = Slots(stop - start, len(heads), keep)
+    out = slots.ids, slots.values, slots.counts
+    _walk(start, stop, *pairs, heads, length, restart, seed, *out)
+    return out
 
 
 @kernel

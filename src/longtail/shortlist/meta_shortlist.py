@@ -67,8 +67,7 @@ class ClusterSearch:
         self.classifiers = np.ascontiguousarray(classifiers, np.float32)
         # What all rows have in common (the part that says no to most documents) does not change their order:
         # without it, steps are finer.
-        common = self.classifiers.mean(axis=0) if len(self.classifiers) else self.classifiers.sum(axis=0)
-        self._rounded, self._step, self._error = _rounded(self.classifiers, common)
+        self._rounded, self._step, self._error = rounded(self.classifiers, mean_row(self.classifiers))
 
     def top(self, x: np.ndarray, size: int) -> Candidates:
         """The ``size`` rows of highest inner product with each row of x float32 [n, D].
@@ -88,13 +87,19 @@ class ClusterSearch:
         )
 
 
+def mean_row(matrix: np.ndarray) -> np.ndarray:
+    """The mean of the rows, of zeros where there is none."""
+    mean: np.ndarray = matrix.mean(axis=0) if len(matrix) else matrix.sum(axis=0)
+    return mean
+
+
 @kernel
-def _rounded(matrix: np.ndarray, common: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def rounded(matrix: np.ndarray, common: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The rows less ``common`` in 8 bits, the size of a step of each, and the greatest error for a unit vector."""
     n, dimensions = matrix.shape
     # What adding in single precision may change of a product of two unit vectors, both here and in full.
     slack = 2 * (dimensions + 8) * 2.0**-24
-    rounded = np.zeros((n, -(-dimensions // _LANES) * _LANES), np.int8)
+    steps = np.zeros((n, -(-dimensions // _LANES) * _LANES), np.int8)
     step, error = np.zeros(n, np.float32), np.zeros(n, np.float32)
     rest = np.empty(dimensions, np.float64)
     for m in range(n):
@@ -107,22 +112,22 @@ def _rounded(matrix: np.ndarray, common: np.ndarray) -> tuple[np.ndarray, np.nda
         step[m] = highest / 127
         for d in range(dimensions):
             if step[m] > 0:
-                rounded[m, d] = np.int8(np.rint(rest[d] / highest * 127))
-            lost += (rest[d] - step[m] * rounded[m, d]) ** 2
+                steps[m, d] = np.int8(np.rint(rest[d] / highest * 127))
+            lost += (rest[d] - step[m] * steps[m, d]) ** 2
         error[m] = 1.0001 * (np.sqrt(lost) + slack * (np.sqrt(length) + np.sqrt(rest_length) + np.sqrt(lost)))
-    return rounded, step, error
+    return steps, step, error
 
 
 @kernel
 def _search(
-    x: np.ndarray, matrix: np.ndarray, rounded: np.ndarray, step: np.ndarray, error: np.ndarray, size: int
+    x: np.ndarray, matrix: np.ndarray, steps: np.ndarray, step: np.ndarray, error: np.ndarray, size: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n, dimensions = x.shape
     n_rows = len(matrix)
     size = min(size, n_rows)
     ends = np.zeros(n + 1, np.int64)
     out_ids, out_scores = np.empty(n * size, np.int32), np.empty(n * size, np.float32)
-    vectors = np.zeros((_TOGETHER, rounded.shape[1]), np.float32)
+    vectors = np.zeros((_TOGETHER, steps.shape[1]), np.float32)
     lengths = np.zeros(_TOGETHER, np.float32)
     about = np.empty((_TOGETHER, _TILE), np.float32)
     # Rows that may be among the best, with the most they can have; and the best of the least they can have.
@@ -143,19 +148,25 @@ def _search(
         for tile in range(0, n_rows, _TILE):
             rows = min(_TILE, n_rows - tile)
             if together == _TOGETHER:
-                _multiply_four(rounded[tile : tile + rows], vectors, about)
+                _multiply_four(steps[tile : tile + rows], vectors, about)
             else:
                 for t in range(together):
-                    _multiply(rounded[tile : tile + rows], vectors[t], about[t])
+                    multiply(steps[tile : tile + rows], vectors[t], about[t])
             for t in range(together):
-                bound = lowest[t, 0] if n_lowest[t] == size else np.float32(-np.inf)
-                for m in range(rows):
-                    middle, margin = step[tile + m] * about[t, m], error[tile + m] * lengths[t]
-                    if middle + margin >= bound:
-                        possible[t, n_possible[t]], highest[t, n_possible[t]] = tile + m, middle + margin
-                        n_possible[t] += 1
-                        n_lowest[t] = offer(lowest_ids[t], lowest[t], n_lowest[t], tile + m, middle - margin)
-                        bound = lowest[t, 0] if n_lowest[t] == size else np.float32(-np.inf)
+                n_possible[t], n_lowest[t] = consider(
+                    about[t],
+                    tile,
+                    rows,
+                    step,
+                    error,
+                    lengths[t],
+                    possible[t],
+                    highest[t],
+                    n_possible[t],
+                    lowest_ids[t],
+                    lowest[t],
+                    n_lowest[t],
+                )
         for t in range(together):
             if lengths[t] == 0:
                 ends[first + t + 1] = end
@@ -171,8 +182,37 @@ def _search(
     return ends, out_ids[:end], out_scores[:end]
 
 
+@kernel
+def consider(
+    about: np.ndarray,
+    first: int,
+    rows: int,
+    step: np.ndarray,
+    error: np.ndarray,
+    length: np.float32,
+    possible: np.ndarray,
+    highest: np.ndarray,
+    n_possible: int,
+    lowest_ids: np.ndarray,
+    lowest: np.ndarray,
+    n_lowest: int,
+) -> tuple[int, int]:
+    """Note which rows from ``first`` on can be among the best; how many those are, and how many least scores."""
+    size = len(lowest)
+    bound = lowest[0] if n_lowest == size else np.float32(-np.inf)
+    for m in range(rows):
+        middle, margin = step[first + m] * about[m], error[first + m] * length
+        if middle + margin >= bound:
+            possible[n_possible], highest[n_possible] = first + m, middle + margin
+            n_possible += 1
+            n_lowest = offer(lowest_ids, lowest, n_lowest, first + m, middle - margin)
+            bound = lowest[0] if n_lowest == size else np.float32(-np.inf)
+    return n_possible, n_lowest
+
+
 @kernel(fastmath=SUMS)
-def _multiply(rows: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
+def multiply(rows: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
+    """The inner product of each row in 8 bits with a vector."""
     for m in range(len(rows)):
         row = rows[m]
         total = np.float32(0)
@@ -183,7 +223,7 @@ def _multiply(rows: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
 
 @kernel(fastmath=SUMS)
 def _multiply_four(rows: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
-    """``_multiply`` of four vectors: a row's values are turned into numbers once for all of them."""
+    """``multiply`` of four vectors: a row's values are turned into numbers once for all of them."""
     x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
     for m in range(len(rows)):
         row = rows[m]

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
-from longtail import threads
+from longtail import engine
 from longtail.cluster.label_tree import LabelTree
 from longtail.run import Phase
 from longtail.shortlist.tree_weights import TreeWeights
 from longtail.solvers.classifiers import SolverConfig, SparseWeights, train_classifiers
+from longtail.storage.sparse import sorted_csr
 
 _TASK_BYTES = 32 << 20
 """What one task may take for its dense matrices: little enough for memory, enough to share the work on a row."""
@@ -35,6 +36,17 @@ class _Task:
     number: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shared:
+    """What all tasks read: documents, those of each node, and the nodes of each document, level by level."""
+
+    X: csr_array
+    documents: list[csc_array]
+    members: list[csr_array]
+    config: SolverConfig
+    seed: int
+
+
 def train_tree(
     tree: LabelTree,
     X: csr_array,
@@ -50,29 +62,25 @@ def train_tree(
         phase: is told of each label trained.
         also: ones [documents, nodes above the labels]: further documents that these nodes learn from, as negatives.
     """
-    # One type of index and value, so that the kernels are compiled once; rows on the disk stay there.
+    # One type of index and value, so that the kernels are compiled once; rows on the disk stay there (scipy itself
+    # would widen the column numbers to the type of the offsets).
     data, indices = X.data.astype(np.float32, copy=False), X.indices.astype(np.int32, copy=False)
-    X = csr_array((data, indices, X.indptr.astype(np.int64)), shape=X.shape)
+    X = sorted_csr(data, indices, X.indptr.astype(np.int64), X.shape)
     members = tree.memberships(Y)
     documents = [csc_array(level) for level in members[:-1]]
     if also is not None:
         documents[-1] = csc_array(members[-2] + also)
     tasks = _tasks(tree, X, documents)
 
-    def train(task: _Task) -> SparseWeights:
-        inside = documents[task.level]
-        rows = inside.indices[inside.indptr[task.node] : inside.indptr[task.node + 1]].astype(np.int64)
-        positives = members[task.level + 1][rows][:, task.first : task.last]
-        return train_classifiers(X, rows, positives, config, seed + task.number)
+    shared = _Shared(X, documents, members, config, seed)
 
     def report(task: _Task) -> None:
         if phase is not None:
             phase.advance(task.last - task.first)
 
     largest_first = sorted(tasks, key=lambda task: -task.cost)
-    trained = dict(
-        zip((t.number for t in largest_first), threads.run_all(train, largest_first, report), strict=True)
-    )
+    found = engine.in_use().map(_train, shared, largest_first, done=report)
+    trained = dict(zip((task.number for task in largest_first), found, strict=True))
     # A node without children (more clusters than labels) has no task, but a place among the others.
     nodes: dict[tuple[int, int], list[SparseWeights]] = {
         (level, node): [] for level, bounds in enumerate(tree.children) for node in range(len(bounds) - 1)
@@ -80,6 +88,13 @@ def train_tree(
     for task in tasks:
         nodes[task.level, task.node].append(trained[task.number])
     return TreeWeights.join(tree, list(nodes.values()))
+
+
+def _train(shared: _Shared, task: _Task) -> SparseWeights:
+    inside = shared.documents[task.level]
+    rows = inside.indices[inside.indptr[task.node] : inside.indptr[task.node + 1]].astype(np.int64)
+    positives = shared.members[task.level + 1][rows][:, task.first : task.last]
+    return train_classifiers(shared.X, rows, positives, shared.config, shared.seed + task.number)
 
 
 def _tasks(tree: LabelTree, X: csr_array, documents: list[csc_array]) -> list[_Task]:

@@ -22,7 +22,7 @@ from longtail.systems.memory import (
     label_bytes,
 )
 from longtail.systems.shape import Shape
-from longtail.systems.speed import speed_here
+from longtail.systems.speed import exact_speed_here
 from longtail.types import Dataset
 
 EPOCHS = {
@@ -76,7 +76,7 @@ def estimate(
         speed: of a core, relative to that of the measurements; None: a short probe.
     """
     members = _members(system)
-    cores, speed = cores or threads.jobs(), speed_here() if speed is None else speed
+    cores, speed = cores or threads.jobs(), exact_speed_here() if speed is None else speed
     shapes = [_shape(member, train) for member in members]
     each = [
         FORMULAS[member.name](shape, member.config) for member, shape in zip(members, shapes, strict=True)
@@ -84,6 +84,8 @@ def estimate(
     first = shapes[0]
     size, compared = first.size, max(map(compared_pairs, shapes))
     fits = [_seconds(member, size, cores, speed) for member in members]
+    # Members share what is fixed: imports, compiled kernels.
+    fixed = [_fixed_seconds(member, cores, speed) for member in members]
     factor = cost.ENSEMBLE_FACTOR if len(members) > 1 else 1.0
     command = START + PER_LABEL * size.labels + PER_DOCUMENT * size.documents + PER_PAIR * compared
     model = sum(part.model for part in each) + label_bytes(first)
@@ -91,7 +93,7 @@ def estimate(
         round(_peak(each, first, compared)),
         round(model + sum(part.checkpoints for part in each)),
         round(model),
-        factor * sum(fits) + command / 1e3 / speed,
+        max(fixed) + factor * (sum(fits) - sum(fixed)) + command / 1e3 / speed,
     )
 
 
@@ -125,9 +127,13 @@ def _peak(each: Sequence[Bytes], shape: Shape, compared: int) -> float:
     return max(FEATURES + data + SHARE_BYTES * compared, training)
 
 
+def _fixed_seconds(system: System, cores: int, speed: float) -> float:
+    return cost.training_seconds(system.name, cost.DataSize(0, 0, 0, 0.0), cores=cores, speed=speed)
+
+
 def _seconds(system: System, size: cost.DataSize, cores: int, speed: float) -> float:
     """The fit; what is not fixed of it grows with the epochs."""
-    fixed = cost.training_seconds(system.name, cost.DataSize(0, 0, 0, 0.0), cores=cores, speed=speed)
+    fixed = _fixed_seconds(system, cores, speed)
     whole = cost.training_seconds(system.name, size, cores=cores, speed=speed)
     once = 0.0
     if system.name == "xgrank":

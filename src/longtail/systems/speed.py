@@ -36,11 +36,21 @@ def relative_speed(seconds: float) -> float:
 
     It is that coarse so that two runs on one machine come to the same choice.
     """
-    steps = round(2 * float(np.log2(REFERENCE_SECONDS / seconds)))
-    return float(2 ** (min(max(steps, -8), 8) / 2))
+    steps = round(2 * float(np.log2(_within_bounds(REFERENCE_SECONDS / seconds))))
+    return float(2 ** (steps / 2))
+
+
+@cache
+def exact_speed_here() -> float:
+    """The relative speed of this machine as it is now, measured once per process."""
+    return _within_bounds(REFERENCE_SECONDS / probe_seconds())
 
 
 @cache
 def speed_here() -> float:
-    """The relative speed of this machine, measured once per process."""
-    return relative_speed(probe_seconds())
+    """The relative speed of this machine, for choices."""
+    return relative_speed(REFERENCE_SECONDS / exact_speed_here())
+
+
+def _within_bounds(speed: float) -> float:
+    return min(max(speed, 1 / 16), 16.0)

@@ -35,13 +35,13 @@ _JOINERS = (0x200C, 0x200D)
 @cache
 def character_classes() -> np.ndarray:
     """The class of every code point; uint8[0x110000]."""
-    every = list(map(chr, range(0x110000)))
-    letters = np.fromiter(map(str.isalnum, every), bool, len(every))
+    # One after another: all characters at once would take 90 MB.
+    letters = np.fromiter((chr(code).isalnum() for code in range(0x110000)), bool, 0x110000)
     classes = np.where(letters, LETTER, SEPARATOR).astype(np.uint8)
     classes[ord("_")] = LETTER
     others = np.flatnonzero(~letters)
     others = others[(others < 0x20000) | (others >= 0xE0000)]
-    marks = np.fromiter((category(every[code])[0] == "M" for code in others), bool, len(others))
+    marks = np.fromiter((category(chr(code))[0] == "M" for code in others), bool, len(others))
     classes[others[marks]] = MARK
     classes[list(_JOINERS)] = MARK
     for first, last in _UNSPACED:

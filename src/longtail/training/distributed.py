@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import socket
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,6 +32,8 @@ WAIT = timedelta(minutes=30)
 """How long a process waits for the others in training: one of them may be validating, or writing a checkpoint."""
 CONNECT = timedelta(minutes=2)
 """How long processes wait for each other at the start."""
+TRIED, PAUSE = 10.0, 0.5
+"""Seconds that one attempt to reach the first process may take, and between two of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,15 +230,33 @@ def world() -> World:
     # Tensors on the CPU go through gloo, those on a graphics card through NCCL.
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
     try:
+        _wait_for_first(launch)
         dist.init_process_group(backend, timeout=CONNECT)
         dist.barrier()
-    except (RuntimeError, ValueError) as error:
+    except (RuntimeError, ValueError, OSError) as error:
         raise TrainingError(
             f"process {launch.rank + 1} of {launch.size} cannot reach the others ({_first_line(error)}): check "
             "the address, the port and the number of machines that torchrun was given"
         ) from None
     dist.distributed_c10d._set_pg_timeout(WAIT, dist.group.WORLD)
     return World(launch.rank, launch.size)
+
+
+def _wait_for_first(launch: torchrun.Launch) -> None:
+    """Wait until the first process takes connections; torch itself would try twice, and print its stack."""
+    address, port = os.environ.get("MASTER_ADDR"), os.environ.get("MASTER_PORT", "")
+    if launch.first or address is None or not port.isdigit():
+        return
+    end = time.monotonic() + CONNECT.total_seconds()
+    while True:
+        try:
+            socket.create_connection((address, int(port)), timeout=TRIED).close()
+        except OSError as error:
+            if time.monotonic() > end:
+                raise OSError(f"nothing answers at {address}:{port}: {error.strerror or error}") from None
+            time.sleep(PAUSE)
+        else:
+            return
 
 
 def versions() -> list[str]:

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from longtail import engine
 from longtail.config import to_dict
 from longtail.errors import LongtailError, MissingPackageError, UsageError
 from longtail.tuning.space import Dimensions, at
@@ -112,8 +113,13 @@ def search(
     seconds: float | None,
     trials: int | None,
     say: Callable[[str], None],
+    at_once: int = 1,
 ) -> Found:
-    """Measure the defaults, then try settings until the time or the number of trials is used up."""
+    """Measure the defaults, then try settings until the time or the number of trials is used up.
+
+    Args:
+        at_once: trials that are proposed together, before any of them is measured; the engine in use trains them.
+    """
     start = time.perf_counter()
 
     def left() -> float:
@@ -125,8 +131,9 @@ def search(
         first = study.user_attrs[DEFAULTS][str(task.sizes()[0])]["seconds"]
         if first > left():
             break  # The defaults took longer than what is left.
-        done += 1
-        if not _try(study, task, space, left, say):
+        together = at_once if trials is None else min(at_once, trials - done)
+        done += together
+        if not _try(study, task, space, together, left, say):
             break
     return summary(study, space, defaults)
 
@@ -173,41 +180,80 @@ def own_values(task: Task, space: Dimensions) -> dict[str, Any] | None:
     return values if all(space[key].holds(value) for key, value in values.items()) else None
 
 
+@dataclass(slots=True)
+class _Proposed:
+    """A trial with its settings, and what was measured last."""
+
+    trial: optuna.Trial
+    changes: dict[str, Any]
+    found: Measured | None = None
+
+    @property
+    def named(self) -> str:
+        return ", ".join(f"{key}={value}" for key, value in self.changes.items())
+
+
 def _try(
-    study: optuna.Study, task: Task, space: Dimensions, left: Callable[[], float], say: Callable[[str], None]
+    study: optuna.Study,
+    task: Task,
+    space: Dimensions,
+    together: int,
+    left: Callable[[], float],
+    say: Callable[[str], None],
 ) -> bool:
-    """One trial; False if the time does not allow another step of it."""
+    """Trials that are proposed together; False if the time does not allow another step of them."""
     from optuna.trial import TrialState
 
-    trial = study.ask({key: dimension.distribution() for key, dimension in space.items()})
-    changes = {key: space[key].decoded(value) for key, value in trial.params.items()}
-    named = ", ".join(f"{key}={value}" for key, value in changes.items())
-    found, sizes = None, task.sizes()
+    running, sizes = [_proposed(study, space) for _ in range(together)], task.sizes()
     for step, size in enumerate(sizes):
-        expected = 0.0 if found is None else found.seconds * size / sizes[step - 1]
+        expected = max(
+            (one.found.seconds * size / sizes[step - 1] for one in running if one.found), default=0
+        )
         if expected > left():
-            study.tell(trial, state=TrialState.PRUNED)
-            say(f"trial {trial.number}: not finished, the budget is used up")
+            for one in running:
+                study.tell(one.trial, state=TrialState.PRUNED)
+                say(f"trial {one.trial.number}: not finished, the budget is used up")
             return False
-        try:
-            found = measure(task, changes, size)
-        except LongtailError as error:
-            study.tell(trial, state=TrialState.FAIL)
-            say(f"trial {trial.number}: failed ({error}): {named}")
-            return True
-        trial.report(found.value, step)
-        if step < len(sizes) - 1 and trial.should_prune():
-            study.tell(trial, state=TrialState.PRUNED)
-            say(
-                f"trial {trial.number}: {found.value:.2f} on {size:,} documents, below the median, ended: {named}"
-            )
-            return True
-    assert found is not None
-    trial.set_user_attr("measured", asdict(found))
-    trial.set_user_attr("changes", changes)
-    study.tell(trial, found.value)
-    say(f"trial {trial.number}: {task.metric} {found.value:.2f} in {found.seconds:.0f} s: {named}")
+        parts = [(one.changes, size) for one in running]
+        measured = engine.in_use().map(_measured, task, parts, whole=True)
+        going_on = []
+        for one, found in zip(running, measured, strict=True):
+            number = one.trial.number
+            if isinstance(found, str):
+                study.tell(one.trial, state=TrialState.FAIL)
+                say(f"trial {number}: failed ({found}): {one.named}")
+                continue
+            one.found = found
+            one.trial.report(found.value, step)
+            if step < len(sizes) - 1 and one.trial.should_prune():
+                study.tell(one.trial, state=TrialState.PRUNED)
+                say(
+                    f"trial {number}: {found.value:.2f} on {size:,} documents, below the median, ended: {one.named}"
+                )
+                continue
+            going_on.append(one)
+        running = going_on
+    for one in running:
+        assert one.found is not None
+        one.trial.set_user_attr("measured", asdict(one.found))
+        one.trial.set_user_attr("changes", one.changes)
+        study.tell(one.trial, one.found.value)
+        taken = f"{one.found.value:.2f} in {one.found.seconds:.0f} s"
+        say(f"trial {one.trial.number}: {task.metric} {taken}: {one.named}")
     return True
+
+
+def _proposed(study: optuna.Study, space: Dimensions) -> _Proposed:
+    trial = study.ask({key: dimension.distribution() for key, dimension in space.items()})
+    return _Proposed(trial, {key: space[key].decoded(value) for key, value in trial.params.items()})
+
+
+def _measured(task: Task, part: tuple[dict[str, Any], int]) -> Measured | str:
+    """The metric of settings on so many documents, or why they cannot be trained."""
+    try:
+        return measure(task, *part)
+    except LongtailError as error:
+        return str(error)
 
 
 def summary(study: optuna.Study, space: Dimensions, defaults: Measured) -> Found:

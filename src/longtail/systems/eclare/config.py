@@ -88,12 +88,15 @@ class ShortlistConfig:
     beam: int = 30
     """Clusters of a document's shortlist. paper: 30 or 50."""
     nearest: int = 100
-    """Labels of highest classifier score among all labels that are ranked besides: an exact search over copies of
-    the classifiers in 8 bits. 0: those of the clusters alone. paper: 0."""
+    """Labels of highest classifier score among all labels that are ranked besides. 0: those of the clusters alone.
+    paper: 0."""
+    nearest_exact_below: int = 200_000
+    """With fewer labels than this, the search for them compares all labels (in copies of the classifiers in 8
+    bits); otherwise those of 128 of the cells that classifiers are divided into, 64 in each, about."""
 
     def __post_init__(self) -> None:
         at_least_one(self, "beam", "labels_per_cluster")
-        at_least_zero(self, "nearest")
+        at_least_zero(self, "nearest", "nearest_exact_below")
         if self.clusters is not None and (self.clusters < 2 or self.clusters & (self.clusters - 1)):
             raise ConfigError(f"'clusters' must be a power of two, 2 at least, not {self.clusters}")
 

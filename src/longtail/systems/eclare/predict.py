@@ -16,6 +16,7 @@ from longtail.errors import ModelIntegrityError
 from longtail.graph.normalise import by_rows
 from longtail.shortlist.candidate_features import FLOOR, EncodedDocuments
 from longtail.shortlist.candidates import Candidates, mean_of
+from longtail.shortlist.cell_search import CellSearch
 from longtail.shortlist.embedding import Embedding
 from longtail.shortlist.game import Game
 from longtail.shortlist.meta_shortlist import ClusterSearch, MetaShortlist
@@ -165,9 +166,10 @@ class Predictor:
             embedding = Embedding(tokens, clusters.residual)
             self.shortlister = Shortlister(clusters, embedding, config)
         # Without clusters every label is ranked anyway.
-        self.nearest = None
+        self.nearest: ClusterSearch | CellSearch | None = None
         if self.shortlister is not None and config.shortlist.nearest > 0:
-            self.nearest = ClusterSearch(weights.classifiers)
+            exact = len(weights.classifiers) < config.shortlist.nearest_exact_below
+            self.nearest = (ClusterSearch if exact else CellSearch)(weights.classifiers)
 
     def __call__(self, X: csr_array) -> Ranked:
         """Embed documents [n, V] and rank their shortlists."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from longtail import engine
 from longtail.config import from_dict, merge, to_dict
 from longtail.errors import ConfigError, ModelError, ModelIntegrityError, UsageError
 from longtail.run import Phase, Run
@@ -109,13 +110,40 @@ def train_members(
     run: Run,
     checkpoints: Checkpoints | None,
 ) -> None:
-    """Train each member; text features that members share are computed once."""
+    """Train each member; text features that members share are computed once.
+
+    With an engine of other processes they are trained side by side, each with features of its own and without
+    checkpoints.
+    """
+    if engine.in_use().elsewhere:
+        with run.phase("members", total=len(members)) as phase:
+            trained = engine.in_use().map(
+                _trained_apart, (train, valid), members, done=lambda _: phase.advance(), whole=True
+            )
+        for member, (system, own) in zip(members, trained, strict=True):
+            vars(member.system).update(vars(system))
+            for message in own.messages:
+                run.say(f"{member.name}: {message}")
+            run.seconds |= {f"{member.name}: {phase}": taken for phase, taken in own.seconds.items()}
+        return
     store = FeatureStore(train.documents, train.Y)
     for member in members:
-        try:
-            member.system._train(train, valid, MemberRun.of(run, member.name, checkpoints), store)
-        except UsageError as error:
-            raise type(error)(f"the member '{member.name}' cannot be trained: {error}") from None
+        _train(member, train, valid, MemberRun.of(run, member.name, checkpoints), store)
+
+
+def _train(member: Member, train: Dataset, valid: Dataset | None, run: Run, store: FeatureStore) -> None:
+    try:
+        member.system._train(train, valid, run, store)
+    except UsageError as error:
+        raise type(error)(f"the member '{member.name}' cannot be trained: {error}") from None
+
+
+def _trained_apart(data: tuple[Dataset, Dataset | None], member: Member) -> tuple[System, Run]:
+    """The trained system of a member, with its messages and seconds."""
+    train, valid = data
+    run = Run()
+    _train(member, train, valid, run, FeatureStore(train.documents, train.Y))
+    return member.system, run
 
 
 class MemberRun(Run):
