@@ -60,6 +60,17 @@ def test_a_reload_takes_what_changed(folder, knn):
     assert registry.get("b") is before["b"]
 
 
+def test_a_reload_without_a_change_leaves_the_garbage_collector_alone(folder, knn, monkeypatch):
+    registry = Registry({"a": folder}, jobs=1)
+    settled: list[None] = []
+    monkeypatch.setattr(module, "settle_memory", lambda: settled.append(None))
+    registry.reload()
+    assert settled == []
+    replace(folder, knn)
+    registry.reload()
+    assert settled
+
+
 def test_after_a_failed_reload_all_models_are_those_of_before(folder, linear, knn, tmp_path):
     second = Path(shutil.copytree(knn, tmp_path / "second"))
     registry = Registry({"a": folder, "b": second}, jobs=1)

@@ -211,14 +211,14 @@ class Registry:
         if not self._reloading.acquire(blocking=False):
             raise Problem(409, "a reload is under way already")
         try:
-            settle_memory()
+            before = self._models
+            changed = {
+                name: path for name, path in self.paths.items() if version_of(path) != before[name].on_disk
+            }
+            if changed:
+                settle_memory()
             with threads.limit(self._jobs):
-                before = self._models
-                self._loaded = {
-                    name: self._prepare(load(name, path))
-                    for name, path in self.paths.items()
-                    if version_of(path) != before[name].on_disk
-                }
+                self._loaded = {name: self._prepare(load(name, path)) for name, path in changed.items()}
         except BaseException:
             self._reloading.release()
             raise
@@ -233,11 +233,12 @@ class Registry:
                 after = self._models = {**self._models, **fresh}
         finally:
             self.forget_loaded()
-        settle_memory()
-        # Once more when requests that came to the former model have been answered: until then it is in use.
-        later = threading.Timer(SETTLE_AFTER, settle_memory)
-        later.daemon = True
-        later.start()
+        if fresh:
+            settle_memory()
+            # Once more when requests that came to the former model have been answered: until then it is in use.
+            later = threading.Timer(SETTLE_AFTER, settle_memory)
+            later.daemon = True
+            later.start()
         versions = {name: served.version for name, served in after.items()}
         log.info("models reloaded: %s", ", ".join(f"{n} {v}" for n, v in versions.items()))
         return versions
