@@ -22,9 +22,9 @@ The cost of linear and eclare is proportional to the pairs of a document and a l
 the texts. The cost of systems with a transformer is proportional to the tokens that it reads. galaxc is measured
 on one data set and assumed to grow as eclare does. dual is estimated from 300 steps of its training on debian
 titles (3.4 s for 128 documents and their drawn label texts) and from the reading of 5,773 titles (4.5 ms each), not
-from a whole training. Each system has a fixed part besides (imports, compilation, the first steps), measured on
-3,200 synthetic documents, and for xgrank on 480. The other estimates are within 10 % of the measurements. On other machines they are
-divided by the relative speed (``speed``).
+from a whole training. Each system has a fixed part besides (imports,
+compilation, the first steps), measured on 3,200 synthetic documents, and for xgrank on 480. The other estimates are
+within 10 % of the measurements. On other machines they are divided by the relative speed (``speed``).
 """
 
 from __future__ import annotations
