@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 
 class LabelIds(list[str]):
@@ -12,8 +12,10 @@ class LabelIds(list[str]):
     The arrays of predictions are padded with -1, which would be the last label of a plain list.
     """
 
-    def __init__(self, ids: Iterable[str] = ()) -> None:
-        super().__init__(ids)
+    @classmethod
+    def of(cls, ids: Iterable[str]) -> Self:
+        """The ids as such a list."""
+        return ids if isinstance(ids, cls) else cls(ids)
 
     def __getitem__(self, place: Any) -> Any:
         """The id of a label, or those of a slice."""

@@ -172,7 +172,7 @@ class LabelSet:
         lengths = {len(self.ids), len(self.texts), len(self.ids if self.extra is None else self.extra)}
         if len(lengths) != 1 or (self.features is not None and self.features.shape[0] != len(self.ids)):
             raise UsageError("the columns of the label set have different lengths")
-        object.__setattr__(self, "ids", self.ids if isinstance(self.ids, LabelIds) else LabelIds(self.ids))
+        object.__setattr__(self, "ids", LabelIds.of(self.ids))
         if list(self.index) == self.ids:
             return
         object.__setattr__(self, "index", {label: i for i, label in enumerate(self.ids)})
@@ -365,8 +365,8 @@ class Dataset:
                 pairs.digest(digest, matrix)
         if self.edges is not None and len(self.edges.weights):
             digest.update(b"edges")
-            _digest_texts(digest, self.edges.sources)
-            _digest_texts(digest, self.edges.targets)
+            for side in self.edges[:2]:
+                _digest_texts(digest, side)
             digest.update(self.edges.weights.astype("<f4").tobytes())
         return digest.hexdigest()
 
@@ -381,9 +381,8 @@ def label_matrix(rows: Sequence[Iterable[str]], labels: LabelSet) -> csr_array:
     """The 0/1 matrix of lists of label ids; a label named twice in one document counts once."""
     from scipy.sparse import csr_array
 
-    index = labels.index
     try:
-        columns = [sorted({index[label] for label in row}) for row in rows]
+        columns = [sorted({labels.index[label] for label in row}) for row in rows]
     except KeyError as error:
         raise UsageError(f"the label {error.args[0]!r} is not in the label set") from None
     indptr = np.concatenate([[0], np.cumsum([len(c) for c in columns], dtype=np.int64)])

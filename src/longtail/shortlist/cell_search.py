@@ -19,7 +19,7 @@ from longtail.shortlist.selection import by_id, offer
 
 PER_CELL = 64
 """Rows of a cell, about: with larger ones more is missed for the same number of rows that are compared."""
-LOOKED_AT = 128
+LOOKED_AT = 384
 """Cells whose rows are compared."""
 
 

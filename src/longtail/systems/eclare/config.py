@@ -92,7 +92,7 @@ class ShortlistConfig:
     paper: 0."""
     nearest_exact_below: int = 200_000
     """With fewer labels than this, the search for them compares all labels (in copies of the classifiers in 8
-    bits); otherwise those of 128 of the cells that classifiers are divided into, 64 in each, about."""
+    bits); otherwise those of 384 of the cells that classifiers are divided into, 64 in each, about."""
 
     def __post_init__(self) -> None:
         at_least_one(self, "beam", "labels_per_cluster")
