@@ -18,7 +18,7 @@ from tests.serving.server_process import serving
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 TEXT = (
     "Rotor noise of an offshore windfarm and the autumn flyway of storks: a survey with ringing stations, "
-    "and what a new substation of the transmission grid changes for migration along the coast."
+    "and what a new substation of the transmission grid changes for flocks along the coast."
 )
 WIDE = {"width": 1280, "height": 900}
 NARROW = {"width": 360, "height": 780}

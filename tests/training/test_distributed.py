@@ -163,7 +163,8 @@ def test_a_first_process_that_does_not_answer_is_one_sentence(monkeypatch: pytes
         TrainingError,
         match=rf"process 2 of 2 cannot reach the others \(nothing answers at 127.0.0.1:{port}: ",
     ):
-        distributed.world()
+        # Not what an earlier test of this process has found, which is kept.
+        distributed.world.__wrapped__()
 
 
 def call(size: int, function: Any, *arguments: Any) -> list[Any]:
