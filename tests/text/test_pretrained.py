@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -54,6 +55,13 @@ def test_weights_may_stay_behind(bert: Path, tmp_path: Path) -> None:
     EncoderFolder.of(bert).save(tmp_path / "encoder", weights=False)
     assert not (tmp_path / "encoder" / "model.safetensors").exists()
     assert (tmp_path / "encoder" / "tokenizer.json").exists()
+
+
+def test_the_lowest_layers_alone(bert: Path, tmp_path: Path) -> None:
+    one, many = (replace(EncoderFolder.of(bert), depth=depth) for depth in (1, 9))
+    assert (one.layers, many.layers) == (1, 2)
+    copy = saved(one, tmp_path / "copy", "copy")
+    assert (copy.layers, copy.depth, copy.width) == (1, None, WIDTH)
 
 
 def test_a_reference_to_what_has_changed_is_refused(bert: Path, tmp_path: Path) -> None:

@@ -5,19 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from longtail.blocks.transformer import Transformer
 from longtail.run import Run
 from longtail.text.feature_store import FeatureStore
 from longtail.text.pretrained import EncoderFolder
-from longtail.training.encoder_pretraining import pretrain
+from longtail.training.encoder_pretraining import only_some, pretrain
 from longtail.training.matrices import positives, self_labels
 from longtail.types import Dataset
 from tests.planted import Parts
 from tests.tiny_encoders import write_syllables
 
 
-def trained(place: Path, data: Dataset, run: Run, epochs: int) -> tuple[Transformer, int]:
+def trained(place: Path, data: Dataset, run: Run, epochs: float) -> tuple[Transformer, int]:
     encoder = Transformer.of(EncoderFolder.of(place))
     found = pretrain(
         encoder,
@@ -57,3 +58,23 @@ def test_without_label_texts_the_encoder_stays(tmp_path: Path, tiny: Parts) -> N
     assert "no document has a label with a text" in " ".join(run.messages)
     known = before.arrays()
     assert all(np.array_equal(array, known[name]) for name, array in encoder.arrays().items())
+
+
+def test_a_share_of_the_documents_is_read_once(tmp_path: Path, tiny: Parts) -> None:
+    place = write_syllables(tmp_path)
+    part, whole = (trained(place, tiny.train, Run(), epochs)[0].arrays() for epochs in (0.25, 1))
+    before = Transformer.of(EncoderFolder.of(place)).arrays()
+    assert any((before[name] != part[name]).any() for name in before)
+    assert any((whole[name] != part[name]).any() for name in before)
+
+
+def test_the_documents_of_a_share_keep_their_labels() -> None:
+    Y = csr_array(np.array([[1, 0, 1], [0, 1, 0], [1, 1, 1], [0, 0, 0], [0, 0, 1]], np.float32))
+    some = only_some(Y, 0.5, seed=0)
+    assert some.shape == Y.shape
+    kept = [row for row in range(5) if (some.toarray()[row] == Y.toarray()[row]).all()]
+    gone = [row for row in range(5) if not some.toarray()[row].any()]
+    assert set(kept) | set(gone) == set(range(5))
+    assert len(set(gone) - {3}) in (2, 3) and len(kept) >= 2
+    assert (only_some(Y, 0.5, seed=0) != some).nnz == 0
+    assert (only_some(Y, 0.99, seed=0) != Y).nnz == 0

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from longtail import threads
+from longtail.blocks import bfloat16_products
 from longtail.errors import ConfigError
 from longtail.training.runtime import casting, chosen_device, runtime
 from longtail.training.train_config import TrainConfig
@@ -24,11 +25,22 @@ def test_devices() -> None:
         chosen_device(config(device="cuda:63"))
 
 
-@pytest.mark.parametrize(("precision", "expected"), [("auto", torch.float32), ("bfloat16", torch.bfloat16)])
-def test_precision_on_a_cpu(precision: str, expected: torch.dtype) -> None:
+@pytest.mark.parametrize(
+    ("precision", "native", "expected"),
+    [("auto", False, False), ("auto", True, True), ("bfloat16", False, True), ("float32", True, False)],
+)
+def test_precision_on_a_cpu(
+    precision: str, native: bool, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bfloat16_products, "native", lambda: native)
+    third = torch.full((1, 1), 1 / 3)
     with casting(config(precision=precision), torch.device("cpu")):
-        product = torch.ones(2, 2) @ torch.ones(2, 2)
-    assert product.dtype == expected
+        assert torch.nn.functional.linear(third, third) == third * third, "not an encoder"
+        with bfloat16_products.products():
+            found = torch.nn.functional.linear(third, third)
+    assert (found != third * third) == expected
+    with bfloat16_products.products():
+        assert torch.nn.functional.linear(third, third) == third * third, "training is over"
 
 
 def test_threads_generator_and_mode_are_restored_also_after_an_error() -> None:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
+from longtail.blocks import bfloat16_products
 from longtail.errors import MissingPackageError, ModelIntegrityError, UsageError
 from longtail.storage import read_bytes
 from longtail.text.pretrained import WEIGHTS, EncoderFolder
@@ -173,7 +174,8 @@ class Transformer(torch.nn.Module):
             more["token_type_ids"] = torch.cat(
                 [segment[:, :-1], torch.full_like(segment[:, :1], _SEGMENT_OF_CLS)], dim=1
             )
-        out = model(inputs_embeds=embedded, output_hidden_states=True, return_dict=True, **more)
+        with bfloat16_products.products():
+            out = model(inputs_embeds=embedded, output_hidden_states=True, return_dict=True, **more)
         return tuple(out.hidden_states)
 
     def freeze(self, layers: int) -> None:

@@ -25,6 +25,8 @@ WEIGHTS = "model.safetensors"
 VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json")
 """Any of these is a tokenizer's vocabulary."""
 REFERENCE = "reference.json"
+LAYERS = ("num_hidden_layers", "n_layer", "n_layers")
+"""The number of layers in the settings of several kinds of encoders."""
 UNLIMITED = 2**20
 """Tokens that an encoder without a table of positions reads."""
 CLS_LAST = {"xlnet"}
@@ -59,10 +61,12 @@ class EncoderFolder:
     Attributes:
         name: what the user calls it: a name of the catalogue, or the folder.
         files: settings, vocabulary and weights.
+        depth: the lowest layers that are used; None: all.
     """
 
     name: str
     files: tuple[Path, ...]
+    depth: int | None = None
 
     @classmethod
     def of(cls, name: str | Path) -> Self:
@@ -103,7 +107,7 @@ class EncoderFolder:
             raise UsageError(
                 f"the transformer in {self.folder} cannot be read: config.json names no model_type"
             )
-        return settings
+        return settings if self.depth is None else {**settings, **_cut(settings, self.depth)}
 
     @property
     def model_type(self) -> str:
@@ -118,7 +122,7 @@ class EncoderFolder:
     @property
     def layers(self) -> int:
         """Layers above the embeddings."""
-        return self._number("num_hidden_layers", "n_layer", "n_layers")
+        return self._number(*LAYERS)
 
     @property
     def cls_last(self) -> bool:
@@ -153,6 +157,8 @@ class EncoderFolder:
         for file in self.files:
             if weights or file.suffix != ".safetensors":
                 _copy(file, folder / file.name)
+        if self.depth is not None:
+            write_json(folder / "config.json", dict(self.settings))
 
     @classmethod
     def load(cls, folder: VerifiedFolder | None) -> Self:
@@ -186,6 +192,12 @@ class EncoderFolder:
                 f"the transformer in {self.folder} cannot be read: config.json has no {names[0]}"
             )
         return int(found)
+
+
+def _cut(settings: Mapping[str, Any], depth: int) -> dict[str, int]:
+    """The settings that say how many layers there are, for at most ``depth`` layers."""
+    found = {name: settings[name] for name in LAYERS if isinstance(settings.get(name), int)}
+    return {name: min(number, depth) for name, number in found.items()}
 
 
 def _copy(file: Path, place: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -26,7 +27,7 @@ def pretrain(
     *,
     fields: Sequence[str],
     tokens: int,
-    epochs: int,
+    epochs: float,
     device: str,
     seed: int,
     run: Run,
@@ -39,11 +40,24 @@ def pretrain(
         Y: documents x labels.
         self_label: the label that a document is itself, or -1.
         tokens: per text that are read at most.
+        epochs: below 1: one epoch over that share of the documents.
     """
     config = DualEncoderConfig()
-    config = replace(config, train=replace(config.train, epochs=epochs, device=device))
+    config = replace(config, train=replace(config.train, epochs=math.ceil(epochs), device=device))
     mean = MeanEncoder(encoder, min(config.tokens, tokens))
     documents = store.tokens(mean.subwords, tuple(fields))
-    pairs = TextPairs(documents, mean.subwords(list(label_texts)), Y, self_label)
+    drawn = Y if epochs >= 1 else only_some(Y, epochs, seed)
+    pairs = TextPairs(documents, mean.subwords(list(label_texts)), drawn, self_label)
     train_encoder(mean, pairs, config, seed=seed, run=run, checkpoints=checkpoints)
     return mean
+
+
+def only_some(Y: csr_array, share: float, seed: int) -> csr_array:
+    """The labels of a share of the documents, drawn at random; the others have none, so that no epoch reads them."""
+    n = Y.shape[0]
+    kept = np.zeros(n, bool)
+    kept[np.random.default_rng(seed).permutation(n)[: math.ceil(share * n)]] = True
+    counts = np.where(kept, np.diff(Y.indptr), 0)
+    entries = np.repeat(kept, np.diff(Y.indptr))
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    return csr_array((Y.data[entries], Y.indices[entries], indptr), shape=Y.shape)

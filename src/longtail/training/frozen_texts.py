@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -13,7 +16,7 @@ from longtail.blocks.transformer import States, Transformer
 from longtail.run import Run
 from longtail.text.subwords import TokenRows
 from longtail.training.rows import RowTable
-from longtail.training.runtime import chosen_device
+from longtail.training.runtime import casting, chosen_device
 from longtail.training.train_config import TrainConfig
 
 Frozen = int | Literal["auto"] | None
@@ -35,6 +38,7 @@ class FrozenTexts:
         words: the encoder's word embeddings, which learn where no layer is frozen.
         layers: that do not learn; None: none of them, and words learn too.
         keep: how the states of these layers are kept; none: they are computed at each step.
+        casting: the precision in which texts are read before the first step.
     """
 
     def __init__(
@@ -45,10 +49,11 @@ class FrozenTexts:
         layers: int | None,
         keep: Precision | Literal["none"],
         run: Run,
+        casting: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> None:
         self.pooled, self.encoder = pooled, pooled.encoder
         self.tokens, self.words, self.run = tokens, words, run
-        self.layers, self.precision = layers, keep
+        self.layers, self.precision, self.casting = layers, keep, casting
         self._frozen: FrozenLayers | None = None
         self._kept: Kept | None = None
         if layers is not None:
@@ -70,7 +75,7 @@ class FrozenTexts:
         """By settings: with ``auto`` all but ``learning`` layers are frozen, unless there is a graphics card."""
         layers = frozen_layers(frozen, pooled.encoder, train, learning=learning)
         words = RowTable(pooled.encoder.words, frozen=layers is not None)
-        return cls(pooled, tokens, words, layers, keep, run)
+        return cls(pooled, tokens, words, layers, keep, run, partial(casting, train, chosen_device(train)))
 
     def _cut(self, layers: int) -> FrozenLayers | None:
         try:
@@ -88,7 +93,7 @@ class FrozenTexts:
         """Once, before the first step."""
         if self._frozen is None or self._kept is not None or self.precision == "none":
             return
-        with self.run.phase("frozen layers", total=len(self.tokens)) as phase:
+        with self.run.phase("frozen layers", total=len(self.tokens)) as phase, self.casting():
             self._kept = self._frozen.keep(self.tokens, self.precision, phase.advance)
 
     def last_layer(self) -> np.ndarray | None:

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 import torch
 
 from longtail import threads
+from longtail.blocks import bfloat16_products
 from longtail.errors import ConfigError
 from longtail.training.task import Task
 from longtail.training.train_config import TrainConfig
@@ -24,13 +25,17 @@ def chosen_device(config: TrainConfig) -> torch.device:
 
 
 def casting(config: TrainConfig, device: torch.device) -> AbstractContextManager[object]:
-    """Mixed precision around a loss, where it is asked for or (auto) the graphics card has it.
+    """Mixed precision around what training computes, where it is asked for or (auto) the hardware has it.
 
-    The tests run it on a CPU only: what a graphics card does with it is untested.
+    On a processor it is about encoders alone, which are nearly all matrix products. What a graphics card does with
+    it is untested.
     """
     wanted = config.precision == "bfloat16"
+    if device.type == "cpu":
+        wanted = wanted or (config.precision == "auto" and bfloat16_products.native())
+        return bfloat16_products.allowed() if wanted else nullcontext()
     if config.precision == "auto":
-        wanted = device.type == "cuda" and torch.cuda.is_bf16_supported()
+        wanted = torch.cuda.is_bf16_supported()
     return torch.autocast(device.type, torch.bfloat16) if wanted else nullcontext()
 
 

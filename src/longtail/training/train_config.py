@@ -47,7 +47,8 @@ class TrainConfig:
     watch: str = "P@1"
     """The validation metric (higher is better) whose best epoch is kept."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    """bfloat16: matrix products in half the bits; auto: on a graphics card that can, float32 elsewhere."""
+    """bfloat16: matrix products of training in half the bits, on a processor those of encoders; auto: on a graphics
+    card or a processor with instructions for it, float32 elsewhere."""
     device: str = "auto"
     """cpu, cuda or cuda:1; auto: a graphics card if there is one."""
 

@@ -32,6 +32,9 @@ from longtail.systems.xgrank.system import Xgrank
         ({"labels": {"bag_dropout": 1.0}}, "bag_dropout"),
         ({"labels": {"tokens": 2}}, "tokens"),
         ({"encoder": {"pretrain": -1}}, "pretrain"),
+        ({"encoder": {"pretrain": 1.5}}, "pretrain"),
+        ({"encoder": {"pretrain_tokens": 2}}, "pretrain_tokens"),
+        ({"encoder": {"depth": 0}}, "depth"),
         ({"negatives": {"most": 0}}, "most"),
         ({"rank_share": 1.5}, "rank_share"),
         ({"head_rate": 0.0}, "head_rate"),
@@ -75,6 +78,7 @@ def test_only_an_encoder_that_is_surely_untrained_is_referred_to(
 ) -> None:
     assert EncoderConfig(keep=keep, frozen=frozen, pretrain=0).by_reference(6) is expected
     assert not EncoderConfig(keep=keep, frozen=frozen, pretrain=1).by_reference(6)
+    assert not EncoderConfig(keep=keep, frozen=frozen, pretrain=0, depth=3).by_reference(6)
 
 
 def test_few_labels_are_all_ranked() -> None:
@@ -96,9 +100,10 @@ def test_it_does_not_need_torch() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pretrain", "tokens", "epochs"), [("auto", 64.0, 1), ("auto", 64.1, 0), (2, 500.0, 2), (0, 5.0, 0)]
+    ("pretrain", "tokens", "epochs"),
+    [("auto", 64.0, 1), ("auto", 64.1, 0), (2, 500.0, 2), (0, 5.0, 0), (0.25, 9.0, 0.25)],
 )
 def test_short_documents_train_the_encoder_first(
-    pretrain: int | Literal["auto"], tokens: float, epochs: int
+    pretrain: float | Literal["auto"], tokens: float, epochs: float
 ) -> None:
     assert EncoderConfig(pretrain=pretrain).pretrain_epochs(tokens) == epochs

@@ -28,6 +28,8 @@ class EncoderConfig:
     paper: bert-base-uncased, roberta-base and xlnet-base-cased on small data."""
     tokens: int = 128
     """Tokens per text that are read. paper: 512 on small data, 128 or 256 on large data."""
+    depth: int | None = None
+    """Lowest layers of the encoder that are used: half of them take half of the time; none: all."""
     layers: int = 1
     """Layers, from the last one, whose pooled states are concatenated to the document vector. paper: 5."""
     pooling: Literal["cls", "mean"] = "mean"
@@ -41,10 +43,13 @@ class EncoderConfig:
     frozen: int | Literal["auto"] | None = "auto"
     """Lower layers that are not trained, with the embeddings below them; none: everything is trained; auto: all
     layers are frozen without a graphics card, none with one. paper: none."""
-    pretrain: int | Literal["auto"] = "auto"
+    pretrain: float | Literal["auto"] = "auto"
     """Epochs in which the encoder is trained as a dual encoder first: the vectors of documents (mean over tokens)
-    against those of their labels' texts; auto: 1 if documents have at most 64 tokens on average, which a dual
-    encoder reads whole, else 0. Without label texts there are none. paper: 0."""
+    against those of their labels' texts; below 1: one epoch over that share of the documents; auto: 1 if documents
+    have at most 64 tokens on average, which a dual encoder reads whole, else 0. Without label texts there are none.
+    paper: 0."""
+    pretrain_tokens: int = 64
+    """Tokens per text that are read in this training."""
     cache: Literal["none", "float16", "float32"] = "float16"
     """Precision of the cached states of frozen layers, on the disk during training; none: computed at each step."""
     keep: Literal["copy", "reference"] = "copy"
@@ -56,12 +61,17 @@ class EncoderConfig:
 
     def __post_init__(self) -> None:
         at_least_one(self, "layers")
+        if self.depth is not None:
+            at_least_one(self, "depth")
         if self.pretrain != "auto":
             at_least_zero(self, "pretrain")
+            if self.pretrain > 1 and self.pretrain != int(self.pretrain):
+                raise ConfigError(f"'pretrain' must be whole or below 1, not {self.pretrain}")
         if not self.names:
             raise ConfigError("'names' must name at least one encoder")
-        if self.tokens < 3:
-            raise ConfigError(f"'tokens' must be at least 3, not {self.tokens}")
+        for name in ("tokens", "pretrain_tokens"):
+            if getattr(self, name) < 3:
+                raise ConfigError(f"'{name}' must be at least 3, not {getattr(self, name)}")
         for name in ("dropout", "pooled_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"'{name}' must be from 0 to below 1, not {getattr(self, name)}")
@@ -70,17 +80,17 @@ class EncoderConfig:
         if not 0 < self.layer_decay <= 1:
             raise ConfigError(f"'layer_decay' must be above 0 and at most 1, not {self.layer_decay}")
 
-    def pretrain_epochs(self, tokens: float) -> int:
+    def pretrain_epochs(self, tokens: float) -> float:
         """Epochs as a dual encoder for documents of so many tokens on average."""
         if self.pretrain == "auto":
-            return int(tokens <= PRETRAIN_TOKENS)
+            return float(tokens <= PRETRAIN_TOKENS)
         return self.pretrain
 
     def by_reference(self, layers: int) -> bool:
         """Whether a model folder refers to an encoder of so many layers instead of copying it."""
         # What auto means depends on the machine that trains: a reference could lose trained weights.
         unchanged = isinstance(self.frozen, int) and self.frozen >= layers and self.pretrain == 0
-        return self.keep == "reference" and unchanged
+        return self.keep == "reference" and unchanged and self.depth is None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -199,6 +209,7 @@ class XgrankConfig(SystemConfig):
         "encoder.names",
         "encoder.tokens",
         "encoder.frozen",
+        "encoder.depth",
         "encoder.layers",
         "encoder.keep",
         "clusters.size",

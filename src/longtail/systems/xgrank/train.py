@@ -39,7 +39,7 @@ from longtail.training.encoder_pretraining import pretrain
 from longtail.training.fingerprint import fingerprint
 from longtail.training.frozen_texts import FrozenTexts
 from longtail.training.matrices import TrainingMatrices
-from longtail.training.runtime import torch_threads
+from longtail.training.runtime import casting, chosen_device, torch_threads
 from longtail.training.trainer import train as run_stage
 from longtail.training.validation import (
     DEPTH,
@@ -135,7 +135,7 @@ def train_model(context: TrainingContext, number: int, name: str, valid: Dataset
     """
     config, matrices, run = context.config, context.matrices, context.run
     seed = config.seed + number
-    folder = EncoderFolder.of(name)
+    folder = replace(EncoderFolder.of(name), depth=config.encoder.depth)
     subwords = Subwords(folder, config.encoder.tokens)
     with run.phase("tokens"):
         tokens = context.store.tokens(subwords, config.fields)
@@ -147,7 +147,8 @@ def train_model(context: TrainingContext, number: int, name: str, valid: Dataset
     if epochs and Z is not None:
         trained_as_dual_encoder(context, encoder, number, epochs)
     states = PooledStates(encoder, config.encoder.layers, config.encoder.pooling)
-    sample = sampled_vectors(states, tokens, seed)
+    with casting(config.train, chosen_device(config.train)):
+        sample = sampled_vectors(states, tokens, seed)
     texts = FrozenTexts.of(states, tokens, config.encoder.frozen, config.encoder.cache, config.train, run)
     encoded = None
     if Z is not None and config.labels.encoded:
@@ -216,7 +217,9 @@ def label_bags(
     return bags_of_tokens(tokens, subwords.size, idf), idf
 
 
-def trained_as_dual_encoder(context: TrainingContext, encoder: Transformer, number: int, epochs: int) -> None:
+def trained_as_dual_encoder(
+    context: TrainingContext, encoder: Transformer, number: int, epochs: float
+) -> None:
     """Train the encoder on pairs of a document and a label text first."""
     config, opened = context.config, context.checkpoints
     pretrain(
@@ -226,7 +229,7 @@ def trained_as_dual_encoder(context: TrainingContext, encoder: Transformer, numb
         context.matrices.Y,
         context.matrices.self_label,
         fields=config.fields,
-        tokens=config.encoder.tokens,
+        tokens=min(config.encoder.tokens, config.encoder.pretrain_tokens),
         epochs=epochs,
         device=config.train.device,
         seed=config.seed + number,
@@ -248,7 +251,8 @@ def label_text_vectors(
     readable = tokens.lengths > len(subwords([""]).ids)
     with torch_threads():
         last = texts.last_layer()
-    with context.run.phase("label texts"):
+    train = context.config.train
+    with context.run.phase("label texts"), casting(train, chosen_device(train)):
         centre = sample.mean(axis=0)[: texts.encoder.width]
         known = None if last is None else (texts.tokens, last)
         return unit_vectors(texts.pooled, tokens, readable, centre, known)
