@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from longtail.blocks.mean_encoder import WEIGHTS, MeanEncoder
+from longtail.blocks.mean_encoder import WEIGHTS, MeanEncoder, pieces
 from longtail.blocks.text_encoder import TextEncoder
 from longtail.errors import ModelIntegrityError
 from longtail.storage import open_folder, read_arrays, write_arrays
@@ -41,17 +41,24 @@ def test_a_text_without_words_has_zeros(encoder: MeanEncoder) -> None:
 
 
 def test_training_and_prediction_read_alike(encoder: MeanEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("longtail.blocks.mean_encoder.PIECE", 2)
+    monkeypatch.setattr("longtail.blocks.mean_encoder.TOKENS_TOGETHER", 8)
     tokens = encoder.subwords(TEXTS)
     rows = np.array([4, 0, 2, 1, 0])
     words = RowTable(encoder.transformer.words)
-    learned = encoder.learned(tokens, rows, words.take)
+    learned = encoder.learned(tokens.rows(rows), words.take)
     np.testing.assert_allclose(learned.detach().numpy(), encoder(tokens)[rows], atol=1e-6)
     learned[:, 0].sum().backward()
     found = words.gradient()
     assert found is not None
     assert found[1].abs().max() > 0
-    assert encoder.learned(tokens, np.empty(0, np.int64), words.take).shape == (0, encoder.width)
+    assert encoder.learned(tokens.rows(np.empty(0, np.int64)), words.take).shape == (0, encoder.width)
+
+
+def test_pieces_have_so_many_tokens_with_padding(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("longtail.blocks.mean_encoder.TOKENS_TOGETHER", 8)
+    lengths = np.array([9, 2, 4, 0, 3, 4])
+    found = [piece.tolist() for piece in pieces(np.argsort(lengths, kind="stable"), lengths)]
+    assert found == [[3, 1], [4, 2], [5], [0]]
 
 
 def test_texts_are_counted_as_they_are_read(encoder: MeanEncoder) -> None:

@@ -157,3 +157,14 @@ def test_more_tokens_than_the_limit_are_refused(bert: EncoderFolder) -> None:
     tokens._tokenizer.no_truncation()
     with pytest.raises(UsageError, match=r"makes \d+ tokens of a text, but the limit is 4"):
         tokens(["red apples pear plum"])
+
+
+def test_some_texts_and_texts_one_after_another(bert: EncoderFolder) -> None:
+    subwords = Subwords(bert)
+    tokens, other = subwords(["red", "", "green apple"]), subwords(["apple", "red red"])
+    chosen = np.array([2, 0, 2])
+    assert (tokens.rows(chosen).take(np.arange(3)).ids == tokens.take(chosen).ids).all()
+    both = tokens.followed_by(other.rows(np.array([1])))
+    assert (both.lengths == [*tokens.lengths, other.lengths[1]]).all()
+    assert (both.take(np.array([3])).ids == other.take(np.array([1])).ids).all()
+    assert len(tokens.rows(np.empty(0, np.int64))) == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Self
 
@@ -18,8 +18,9 @@ from longtail.text.subwords import Subwords, TokenRows
 
 TOGETHER = 64
 """Texts that are read together in prediction."""
-PIECE = 32
-"""The same in training, where positives of one batch may differ much in length."""
+TOKENS_TOGETHER = 1024
+"""Tokens, with padding, that are read together in training at most. Positives of one batch may differ much in
+length; but the gradients of all weights are added up for each piece."""
 FOLDER, WEIGHTS = "encoder", "encoder.safetensors"
 
 Words = Callable[[np.ndarray], torch.Tensor]
@@ -73,17 +74,16 @@ class MeanEncoder:
         self.transformer.train(was_training)
         return out
 
-    def learned(self, tokens: TokenRows, rows: np.ndarray, words: Words) -> torch.Tensor:
-        """Unit vectors of some texts with gradients [n, D]; texts of alike length are read together.
+    def learned(self, tokens: TokenRows, words: Words) -> torch.Tensor:
+        """Unit vectors of texts with gradients [n, D]; texts of alike length are read together.
 
         Args:
-            words: gives embeddings of words (rising numbers, each once).
+            words: gives embeddings of words.
         """
-        if not len(rows):
+        if not len(tokens):
             return torch.zeros((0, self.width), device=self.transformer.words.device)
-        order = np.argsort(tokens.lengths[rows], kind="stable")
-        pieces = np.array_split(order, -(-len(order) // PIECE))
-        found = torch.cat([self._unit(tokens, rows[piece], words) for piece in pieces])
+        order = np.argsort(tokens.lengths, kind="stable")
+        found = torch.cat([self._unit(tokens, piece, words) for piece in pieces(order, tokens.lengths)])
         back = np.empty(len(order), np.int64)
         back[order] = np.arange(len(order))
         return found[torch.from_numpy(back).to(found.device)]
@@ -120,3 +120,12 @@ class MeanEncoder:
                     f"{len(made.transformer.words)} word embeddings, but {made.subwords.size} tokens"
                 )
         return made
+
+
+def pieces(order: np.ndarray, lengths: np.ndarray) -> Iterator[np.ndarray]:
+    """Texts in this order, from short to long, in pieces of at most ``TOKENS_TOGETHER`` tokens (or one text)."""
+    while len(order):
+        sizes = lengths[order] * np.arange(1, len(order) + 1)
+        count = max(int(np.searchsorted(sizes, TOKENS_TOGETHER, side="right")), 1)
+        yield order[:count]
+        order = order[count:]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -66,6 +66,18 @@ class TokenRows:
         ids = np.full(mask.shape, self.padding, np.int64)
         ids[mask] = self.ids[(starts[:, None] + place)[mask]]
         return Padded(ids, mask)
+
+    def rows(self, chosen: np.ndarray) -> Self:
+        """Some texts, copied."""
+        lengths = self.lengths[chosen]
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.arange(indptr[-1]) + np.repeat(self.indptr[chosen] - indptr[:-1], lengths)
+        return replace(self, ids=self.ids[places], indptr=indptr)
+
+    def followed_by(self, other: Self) -> Self:
+        """The texts of both; the other's are of the same tokenizer."""
+        indptr = np.concatenate([self.indptr, self.indptr[-1] + other.indptr[1:]])
+        return replace(self, ids=np.concatenate([self.ids, other.ids]), indptr=indptr)
 
 
 class Subwords:

@@ -22,6 +22,7 @@ from scipy.sparse import csr_array
 
 from longtail.blocks.mean_encoder import MeanEncoder
 from longtail.losses.info_nce import info_nce, log_sum
+from longtail.losses.log_sum_of_products import log_sum_of_products
 from longtail.run import Run
 from longtail.text.subwords import TokenRows
 from longtail.training.checkpoint import Checkpoints
@@ -149,24 +150,25 @@ class DualTask(Task):
             rng = np.random.default_rng(seed + 2)
             columns = np.sort(rng.choice(columns, self.config.memory, replace=False))
         last = self.memory[torch.from_numpy(columns).to(x.device)]
-        scores = x @ last.T / self.config.temperature
-        negative = _is_negative(self.known[documents], columns)
-        below = log_sum(scores, torch.from_numpy(negative).to(x.device))
+        # Divided once for all of its products.
+        x = x / self.config.temperature
+        known = (torch.from_numpy(a).to(x.device) for a in _pairs(self.known[documents], columns))
+        below = log_sum_of_products(x, last, *known)
         row, column = (torch.from_numpy(a).to(x.device) for a in _pairs(self.sampler.Y[documents], columns))
-        each = info_nce(scores[row, column], below[row])
+        each = info_nce((x[row] * last[column]).sum(dim=1), below[row])
         return (each / torch.bincount(row, minlength=len(documents)).clamp(min=1)[row]).sum()
 
     def _encode(self, documents: np.ndarray, labels: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-        """Unit vectors of documents and of label texts; the words of both are taken from the table once."""
-        parts = ((self.pairs.documents, documents), (self.pairs.labels, labels))
-        used = np.unique(np.concatenate([tokens.take(rows).ids.ravel() for tokens, rows in parts]))
+        """Unit vectors of documents and of label texts, read together."""
+        texts = self.pairs.documents.rows(documents).followed_by(self.pairs.labels.rows(labels))
+        used = np.unique(np.append(texts.ids, texts.padding))
         table = self.words.take(used)
 
         def words(some: np.ndarray) -> torch.Tensor:
             return table[torch.from_numpy(np.searchsorted(used, some)).to(table.device)]
 
-        x, v = (self.encoder.learned(tokens, rows, words) for tokens, rows in parts)
-        return x, v
+        vectors = self.encoder.learned(texts, words)
+        return vectors[: len(documents)], vectors[len(documents) :]
 
     def _drawn_hard(self, documents: np.ndarray, seed: int) -> np.ndarray:
         """A few hard negatives of each document in one list."""
