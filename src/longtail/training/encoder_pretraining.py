@@ -53,7 +53,7 @@ def pretrain(
 
 
 def only_some(Y: csr_array, share: float, seed: int) -> csr_array:
-    """The labels of a share of the documents, drawn at random; the others have none, so that no epoch reads them."""
+    """The labels of a share of the documents, drawn at random; no epoch reads the others, which have none."""
     n = Y.shape[0]
     kept = np.zeros(n, bool)
     kept[np.random.default_rng(seed).permutation(n)[: math.ceil(share * n)]] = True
