@@ -10,12 +10,14 @@ gradient is five times slower in bfloat16 than in float32 on a processor.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
+
+from longtail.blocks import onednn_products
 
 
 def native() -> bool:
@@ -39,7 +41,7 @@ def allowed() -> Iterator[None]:
 
 def products() -> AbstractContextManager[object]:
     """What an encoder computes its layers in: bfloat16 products where they are allowed."""
-    return Bfloat16Products() if _allowed.get() else nullcontext()
+    return Bfloat16Products() if _allowed.get() else onednn_products.products()
 
 
 class Bfloat16Products(TorchFunctionMode):

@@ -1,0 +1,58 @@
+"""Linear layers of a transformer that only reads: float32 products by oneDNN.
+
+    y = x W^T + b
+
+torch gives such products to MKL, which uses the wide instructions of Intel's processors alone. oneDNN is part of
+torch as well and uses those of all: on a processor of AMD with AVX-512 a product takes half of the time
+(``benchmarks.encoder_speed`` compares). Both compute in float32; sums are added up in another order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+
+def products() -> AbstractContextManager[object]:
+    """What an encoder computes its layers in: oneDNN where torch has it and nothing is learned."""
+    # The operator has no gradient.
+    return OnednnProducts() if there() and not torch.is_grad_enabled() else nullcontext()
+
+
+def there() -> bool:
+    """Whether this build of torch has the operator."""
+    return torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+
+
+class OnednnProducts(TorchFunctionMode):
+    """Inside, oneDNN computes every linear layer of float32 on a processor."""
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Any function of torch; a linear layer is replaced."""
+        if func is torch.nn.functional.linear and _fits(args[0]):
+            return linear(*args, **(kwargs or {}))
+        return func(*args, **(kwargs or {}))
+
+
+def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+    """A linear layer over the last dimension.
+
+    Shapes:
+        x [..., k], weight [m, k], bias [m] -> [..., m]
+    """
+    y: torch.Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
+    return y
+
+
+def _fits(x: torch.Tensor) -> bool:
+    return x.device.type == "cpu" and x.dtype == torch.float32 and x.numel() > 0
