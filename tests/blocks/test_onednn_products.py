@@ -56,3 +56,21 @@ def test_without_onednn_torch_computes(monkeypatch: pytest.MonkeyPatch, tmp_path
         usual = encoder(tokens)[-1]
         monkeypatch.setattr(onednn_products, "there", lambda: False)
         torch.testing.assert_close(usual, encoder(tokens)[-1], atol=1e-5, rtol=1e-5)
+
+
+@needed
+def test_all_products_of_a_training_are_those_of_float32() -> None:
+    torch.manual_seed(0)
+    x, y = torch.randn(200, 300), torch.randn(300, 100)
+    expected = (x.double() @ y.double()).float()
+    before = torch.backends.mkldnn.matmul.fp32_precision
+    with onednn_products.preferred():
+        torch.testing.assert_close(x @ y, expected, atol=1e-4, rtol=1e-5)
+    assert torch.backends.mkldnn.matmul.fp32_precision == before
+
+
+def test_processors_with_tiles_keep_the_usual_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"amx_bf16": True})
+    before = torch.backends.mkldnn.matmul.fp32_precision
+    with onednn_products.preferred():
+        assert torch.backends.mkldnn.matmul.fp32_precision == before

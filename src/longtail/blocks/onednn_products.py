@@ -1,6 +1,4 @@
-"""Linear layers of a transformer that only reads: float32 products by oneDNN.
-
-    y = x W^T + b
+"""Products of float32 matrices by oneDNN: linear layers of a transformer that only reads, and all of a training.
 
 torch gives such products to MKL, which uses the wide instructions of Intel's processors alone. oneDNN is part of
 torch as well and uses those of all: on a processor of AMD with AVX-512 a product takes half of the time
@@ -9,8 +7,8 @@ torch as well and uses those of all: on a processor of AMD with AVX-512 a produc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -26,6 +24,20 @@ def products() -> AbstractContextManager[object]:
 def there() -> bool:
     """Whether this build of torch has the operator."""
     return torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+
+
+@contextmanager
+def preferred() -> Iterator[None]:
+    """Inside, oneDNN computes all matrix products of float32 on a processor, with gradients."""
+    setting = torch.backends.mkldnn.matmul
+    before = setting.fp32_precision
+    if there() and not torch.cpu.get_capabilities().get("amx_bf16"):
+        # Allowing bfloat16 is how torch is told to use oneDNN, which rounds only where there are tiles (AMX).
+        setting.fp32_precision = "bf16"
+    try:
+        yield
+    finally:
+        setting.fp32_precision = before
 
 
 class OnednnProducts(TorchFunctionMode):

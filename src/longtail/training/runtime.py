@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 import torch
 
 from longtail import threads
-from longtail.blocks import bfloat16_products
+from longtail.blocks import bfloat16_products, onednn_products
 from longtail.errors import ConfigError
 from longtail.training.task import Task
 from longtail.training.train_config import TrainConfig
@@ -57,7 +57,7 @@ def runtime(task: Task, device: torch.device) -> Iterator[None]:
     The weights come back to the CPU, the module in eval mode.
     """
     cards = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices=cards), torch_threads():
+    with torch.random.fork_rng(devices=cards), torch_threads(), onednn_products.preferred():
         try:
             _move(task, device)
             yield
