@@ -1,7 +1,8 @@
 """What auto chooses and how good it is: python -m benchmarks.auto_choice --data DIR [--budget 5m].
 
 Trains the choice as ``longtail train`` does, on the training part with the validation part, and measures it on the
-test part. The JSON file has the choice, its reason, the estimate, the time that training took, and the metrics.
+test part. The JSON file has the choice, its reason, the estimate, the time of training and of its phases, and the
+metrics.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from benchmarks.ensembles import METRICS, ROOT, line, measured
 from benchmarks.machine import code, machine
 from longtail import threads
 from longtail.data import read_folder
+from longtail.run import Run
 from longtail.systems import auto, create
 from longtail.systems.cost import DataSize, ensemble_seconds
 
@@ -34,20 +36,20 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     print(choice.reason, flush=True)
     size = DataSize.of(data["train"], fields)
     members = choice.settings.get("members", [choice.system])
+    quick = len(choice.settings) > 1
     model = create(choice.system, {**choice.settings, "fields": fields, "seed": options.seed})
-    start, cpu = time.perf_counter(), time.process_time()
-    model.fit(data["train"], valid=data["valid"])
+    start, cpu, phases = time.perf_counter(), time.process_time(), Run()
+    model.fit(data["train"], valid=data["valid"], run=phases)
     return {
         "system": choice.system,
         "members": members,
         "reason": choice.reason,
         "budget": budget,
         "seed": options.seed,
-        "estimated_seconds": round(
-            ensemble_seconds(members, size, cores=available.cores, speed=available.speed), 1
-        ),
+        "estimated_seconds": round(ensemble_seconds(members, size, **available.machine, quick=quick), 1),
         "seconds": round(time.perf_counter() - start, 3),
         "cpu_seconds": round(time.process_time() - cpu, 1),
+        "phases": {name: round(seconds, 1) for name, seconds in phases.seconds.items()},
         **measured(model, data["test"]),
     }
 

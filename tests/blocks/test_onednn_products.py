@@ -59,13 +59,17 @@ def test_without_onednn_torch_computes(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 @needed
-def test_all_products_of_a_training_are_those_of_float32() -> None:
+def test_all_products_of_a_training_are_those_of_float32(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
     x, y = torch.randn(200, 300), torch.randn(300, 100)
     expected = (x.double() @ y.double()).float()
     before = torch.backends.mkldnn.matmul.fp32_precision
+    monkeypatch.setattr(torch.cpu, "get_capabilities", dict)
     with onednn_products.preferred():
         torch.testing.assert_close(x @ y, expected, atol=1e-4, rtol=1e-5)
+        with onednn_products.preferred(False):
+            assert torch.backends.mkldnn.matmul.fp32_precision == "ieee"
+        assert torch.backends.mkldnn.matmul.fp32_precision == "bf16"
     assert torch.backends.mkldnn.matmul.fp32_precision == before
 
 

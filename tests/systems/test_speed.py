@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
 from longtail.systems.speed import (
     REFERENCE_SECONDS,
     exact_speed_here,
+    multiplies_bfloat16,
     probe_seconds,
     relative_speed,
     speed_here,
@@ -30,3 +32,12 @@ def test_the_probe_takes_time_and_is_run_once() -> None:
     assert speed_here() == speed_here()
     assert exact_speed_here() == exact_speed_here()
     assert speed_here() / exact_speed_here() == pytest.approx(1, rel=2**0.25 - 1 + 1e-9)
+
+
+def test_instructions_of_the_processor(tmp_path: Path) -> None:
+    file = tmp_path / "cpuinfo"
+    assert not multiplies_bfloat16(file)
+    file.write_text("flags : fpu avx512_bf16\n")
+    assert multiplies_bfloat16(file)
+    file.write_text("flags : fpu avx512_bf16x\n")
+    assert not multiplies_bfloat16(file)

@@ -23,17 +23,21 @@ def products() -> AbstractContextManager[object]:
 
 def there() -> bool:
     """Whether this build of torch has the operator."""
-    return torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+    available: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    return available and hasattr(torch.ops.mkldnn, "_linear_pointwise")
 
 
 @contextmanager
-def preferred() -> Iterator[None]:
-    """Inside, oneDNN computes all matrix products of float32 on a processor, with gradients."""
-    setting = torch.backends.mkldnn.matmul
+def preferred(wanted: bool = True) -> Iterator[None]:
+    """Inside, oneDNN computes all matrix products of float32 on a processor, with gradients; not wanted: MKL does.
+
+    It is not for attention: oneDNN takes 20 times as long for the gradients of many small products.
+    """
+    setting = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
     before = setting.fp32_precision
     if there() and not torch.cpu.get_capabilities().get("amx_bf16"):
         # Allowing bfloat16 is how torch is told to use oneDNN, which rounds only where there are tiles (AMX).
-        setting.fp32_precision = "bf16"
+        setting.fp32_precision = "bf16" if wanted else "ieee"
     try:
         yield
     finally:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from longtail.blocks import bfloat16_products
+from longtail.blocks import bfloat16_products, onednn_products
 from longtail.errors import MissingPackageError, ModelIntegrityError, UsageError
 from longtail.storage import read_bytes
 from longtail.text.pretrained import WEIGHTS, EncoderFolder
@@ -174,7 +174,7 @@ class Transformer(torch.nn.Module):
             more["token_type_ids"] = torch.cat(
                 [segment[:, :-1], torch.full_like(segment[:, :1], _SEGMENT_OF_CLS)], dim=1
             )
-        with bfloat16_products.products():
+        with bfloat16_products.products(), onednn_products.preferred(False):
             out = model(inputs_embeds=embedded, output_hidden_states=True, return_dict=True, **more)
         return tuple(out.hidden_states)
 
@@ -186,6 +186,11 @@ class Transformer(torch.nn.Module):
         learning = layers < self.layers
         for name, parameter in self.model.named_parameters():
             parameter.requires_grad_(learning and self._layer_of(name) > layers)
+
+    @property
+    def learns(self) -> bool:
+        """Whether any of its layers is trained."""
+        return any(parameter.requires_grad for parameter in self.model.parameters())
 
     def depth_of(self, name: str) -> int:
         """Layers between a parameter of the module and the output: 0 for the last layer's."""

@@ -17,19 +17,31 @@ from longtail import threads
 from longtail.data.hold_out import ENOUGH_TO_HOLD_OUT
 from longtail.errors import UsageError
 from longtail.systems import REGISTRY, get
-from longtail.systems.cost import QUICK_SETTINGS, DataSize, ensemble_seconds, in_words, training_seconds
+from longtail.systems.cost import (
+    BFLOAT16,
+    FLOAT32,
+    DataSize,
+    Pace,
+    ensemble_seconds,
+    in_words,
+    member_seconds,
+    quick_settings,
+    training_seconds,
+)
 from longtail.systems.ensemble.train import FEWEST_DOCUMENTS
-from longtail.systems.speed import speed_here
+from longtail.systems.speed import multiplies_bfloat16, speed_here
 from longtail.text.pretrained import CATALOGUE
 from longtail.types import Dataset
 
 MEMBERS = ("linear", "lexical", "knn", "eclare", "galaxc", "xgrank")
 """The systems that are chosen from, in the order of an ensemble's members."""
 
-BY_GAIN = ("linear", "lexical", "knn", "eclare", "xgrank", "galaxc")
-"""The order in which members use up a budget: cheap ones first, then by what they add to the accuracy.
+BY_GAIN_ON_TITLES = ("linear", "lexical", "knn", "xgrank", "galaxc", "eclare")
+BY_GAIN_ON_LONG_TEXTS = ("linear", "lexical", "knn", "eclare", "galaxc", "xgrank")
+"""The order in which members use up a budget: cheap ones first, then by what they add for their time.
 
-dual is not among them: beside xgrank, whose encoder is trained in the same way, it adds nothing (docs/dual.md)."""
+The encoder of xgrank is trained on short texts only. dual is not among them: beside xgrank, whose encoder is
+trained in the same way, it adds nothing (docs/dual.md)."""
 
 LONGEST = 3 * 3600.0
 """Seconds of training above which a member is left out where no budget is given."""
@@ -58,6 +70,8 @@ class Available:
     cores: int = 2
     speed: float = 1.0
     """Of a core, relative to the one that the cost of training was measured on."""
+    bfloat16: bool = False
+    """Whether the processor has instructions for products of bfloat16, which encoders are trained with."""
     systems: Collection[str] = field(default_factory=lambda: tuple(REGISTRY))
 
     @classmethod
@@ -74,7 +88,14 @@ class Available:
             encoder=there(CATALOGUE[ENCODER].module),
             cores=threads.jobs(),
             speed=speed_here(),
+            bfloat16=multiplies_bfloat16(),
         )
+
+    @property
+    def machine(self) -> dict[str, Any]:
+        """What estimates depend on besides the data."""
+        pace: Pace = BFLOAT16 if self.bfloat16 else FLOAT32
+        return {"cores": self.cores, "speed": self.speed, "pace": pace}
 
     def lacks(self, system: str) -> str | None:
         """The first package that the system needs and that is missing."""
@@ -135,24 +156,22 @@ def choose(
     label_text = sum(map(bool, train.labels.texts)) >= ENOUGH_LABEL_TEXT * max(size.labels, 1)
     against = {name: _against(name, size, label_text, available) for name in considered}
     suitable = [name for name in considered if against[name] is None]
-    fitting = _within(suitable, size, budget_seconds, available)
-    members = [name for name in MEMBERS if name in fitting]
-    cores, speed, quick = available.cores, available.speed, budget_seconds is not None
+    members, quick = _within(suitable, size, budget_seconds, available.machine)
     against |= {
-        name: f"about {in_words(training_seconds(name, size, cores=cores, speed=speed, quick=quick))}"
+        name: f"about {in_words(member_seconds(name, size, **available.machine, quick=quick))}"
         for name in suitable
         if name not in members
     }
     left_out = {name: reason for name, reason in against.items() if reason is not None}
     if len(members) < 2:
         return _alone("linear", size, available, budget_seconds, _why("No other system fits", left_out))
-    about = in_words(ensemble_seconds(members, size, cores=cores, speed=speed, quick=quick))
+    about = in_words(ensemble_seconds(members, size, **available.machine, quick=quick))
     within = "" if budget_seconds is None else f", within the budget of {in_words(budget_seconds)}"
     return Choice(
         "ensemble",
         {
             "members": members,
-            **{name: QUICK_SETTINGS[name] for name in members if quick and name in QUICK_SETTINGS},
+            **{name: found for name in members if quick and (found := quick_settings(name, size))},
         },
         f"The system is an ensemble of {listed(members)}: about {about} of training{within}. "
         f"{_why('More members rank better', left_out)}.",
@@ -182,27 +201,31 @@ def _against(name: str, size: DataSize, label_text: bool, available: Available) 
     return None
 
 
-def _within(suitable: Sequence[str], size: DataSize, budget: float | None, available: Available) -> list[str]:
-    """The systems that fit the budget together; without a budget, linear and all that take up to three hours."""
-    cores, speed = available.cores, available.speed
+def _within(
+    suitable: Sequence[str], size: DataSize, budget: float | None, machine: Mapping[str, Any]
+) -> tuple[list[str], bool]:
+    """The members that fit the budget together, and whether only with quick settings.
+
+    Without a budget: linear and all that take up to three hours.
+    """
     if budget is None:
-        return [
-            name
-            for name in suitable
-            if name == "linear" or training_seconds(name, size, cores=cores, speed=speed) <= LONGEST
-        ]
-    chosen: list[str] = []
-    for name in sorted(suitable, key=BY_GAIN.index):
-        if ensemble_seconds([*chosen, name], size, cores=cores, speed=speed, quick=True) <= budget:
+        fitting = {name for name in suitable if member_seconds(name, size, **machine) <= LONGEST}
+        return [name for name in MEMBERS if name in suitable and name in fitting | {"linear"}], False
+    if ensemble_seconds(suitable, size, **machine) <= budget:
+        return [name for name in MEMBERS if name in suitable], False
+    if member_seconds("linear", size, **machine) > budget:
+        return [], True
+    chosen = ["linear"]
+    by_gain = BY_GAIN_ON_TITLES if size.pairs_are_short else BY_GAIN_ON_LONG_TEXTS
+    for name in sorted(set(suitable) - {"linear"}, key=by_gain.index):
+        if ensemble_seconds([*chosen, name], size, **machine, quick=True) <= budget:
             chosen.append(name)
-        elif name == "linear":
-            break
-    return chosen
+    return [name for name in MEMBERS if name in chosen], True
 
 
 def _alone(system: str, size: DataSize, available: Available, budget: float | None, why: str) -> Choice:
     """The linear tree; with one tree where the budget is too small for the usual number."""
-    seconds = training_seconds(system, size, cores=available.cores, speed=available.speed)
+    seconds = training_seconds(system, size, **available.machine)
     if budget is None or seconds <= budget:
         return Choice(system, {}, f"The system is {system}: about {in_words(seconds)} of training. {why}.")
     return Choice(

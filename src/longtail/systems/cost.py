@@ -1,30 +1,28 @@
 """How long training takes, estimated from the size of the data.
 
-The constants are processor milliseconds on one core, fitted to trainings with default settings on three data sets:
+The constants are processor milliseconds on one core, fitted to trainings of members of ensembles and of systems
+alone with default settings (linear, eclare and galaxc have fewer trees or epochs as members). Processor seconds
+on a machine of relative speed 1.4 (``speed``), measured beside other work; alone after the stroke:
 
-====================  =========  =======  ==========  =====  ======  ======  ======  ======  =====  =======
-data                  documents  labels   labels per  words  linear  eclare  galaxc  xgrank   gudn  lexical
-                                          document
-====================  =========  =======  ==========  =====  ======  ======  ======  ======  =====  =======
-debian, titles           39,653   42,421        5.25     10    47 s   180 s   180 s   500 s  2100 s     3 s
-wordnet, titles          81,508  102,304         3.1      3    60 s   260 s           600 s
-eurlex-4.3k              45,000    4,271           5    500   200 s   600 s          2300 s
-====================  =========  =======  ==========  =====  ======  ======  ======  ======  =====  =======
+====================  =========  =======  ======  ======  ======  =========  =========  =======
+data                  documents   labels  labels   words  linear     eclare     galaxc  lexical
+                                           words
+====================  =========  =======  ======  ======  ======  =========  =========  =======
+debian, titles           39,653   42,421     7.5     7.6      11   67 / 119   78 / 159        2
+wordnet, titles          81,508  102,304    15.0     2.5      28  164 / 439  187 / 509        4
+eurlex-4.3k              45,000    4,271     2.0     593      91   67 / 128  107 / 173       10
+====================  =========  =======  ======  ======  ======  =========  =========  =======
 
-xgrank was measured with three epochs of batches of 64 and without label texts. The estimate is for five epochs of
-batches of 128, which take 0.6 times as long (23 and 14 s on debian on another machine), for the label texts
-that its encoder reads besides the documents, and for the training of the encoder before (one epoch of dual, where
-documents are short).
-galaxc has the epochs of a member; alone it takes about twice as long, by the cost of an epoch (not measured as a
-whole).
+Where the processor has instructions for bfloat16, an encoder of six layers takes 0.085 ms per token that it
+reads and 0.28 ms per token in training (wordnet titles); without them, 0.34 and 0.68 ms (eurlex-4.3k). The rest
+of xgrank is that of debian titles (23 s with five epochs of batches of 128).
 
-The cost of linear and eclare is proportional to the pairs of a document and a label, and grows with the length of
-the texts. The cost of systems with a transformer is proportional to the tokens that it reads. galaxc is measured
-on one data set and assumed to grow as eclare does. dual is estimated from 300 steps of its training on debian
-titles (3.4 s for 128 documents and their drawn label texts) and from the reading of 5,773 titles (4.5 ms each), not
-from a whole training. Each system has a fixed part besides (imports,
-compilation, the first steps), measured on 3,200 synthetic documents, and for xgrank on 480. The other estimates are
-within 10 % of the measurements. On other machines they are divided by the relative speed (``speed``).
+The cost of linear is proportional to the pairs of a document and a label, that of eclare and galaxc to the
+documents and to the words of label texts, and all grow with the length of the texts. The cost of systems with a
+transformer is proportional to the tokens that it reads. gudn took 2,100 s with debian titles; dual is estimated
+from the pace of an encoder, not from a whole training. Each system has a fixed part besides (imports,
+compilation, the first steps), measured on 3,200 synthetic documents, and for xgrank on 480. On other machines
+estimates are divided by the relative speed.
 """
 
 from __future__ import annotations
@@ -53,7 +51,7 @@ LABEL_TOKENS = 20
 SHORT_WORDS = 40
 """Texts of this many words on average, or fewer, are short: titles, queries, names."""
 
-ENSEMBLE_FACTOR = 1.2
+ENSEMBLE_FACTOR = 1.15
 """Training of an ensemble over that of its members: the re-ranker needs predictions for validation documents."""
 
 MEASURED_CORES = 2
@@ -77,6 +75,8 @@ class DataSize:
     pairs: int
     words: float
     label_texts: int = 0
+    label_words: float | None = None
+    """Words per label text on average; None: as many as a document has."""
 
     @classmethod
     def of(cls, train: Dataset, fields: Sequence[str]) -> Self:
@@ -84,7 +84,8 @@ class DataSize:
         step = max(1, len(train) // SAMPLE)
         texts = train.documents[::step].joined(fields) if len(train) else []
         words = sum(len(text.split()) for text in texts) / max(len(texts), 1)
-        return cls(len(train), len(train.labels), train.Y.nnz, words, _label_texts(train, fields))
+        label_texts, label_words = _label_texts(train, fields)
+        return cls(len(train), len(train.labels), train.Y.nnz, words, label_texts, label_words)
 
     @property
     def labels_per_document(self) -> float:
@@ -101,77 +102,125 @@ class DataSize:
         """Tokens per document that a transformer reads, special ones included: about 1.8 per word."""
         return min(2 + 1.8 * self.words, ENCODER_TOKENS)
 
+    @property
+    def pairs_are_short(self) -> bool:
+        """Whether encoders are trained on pairs of a document and a label text by default."""
+        return self.tokens <= DUAL_TOKENS
 
-def _label_texts(train: Dataset, fields: Sequence[str]) -> int:
+    @property
+    def label_tokens(self) -> float:
+        """The same per label text, of which the estimate counts the first ones."""
+        words = self.words if self.label_words is None else self.label_words
+        return min(2 + 1.8 * words, LABEL_TOKENS)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Processor milliseconds per token of an encoder.
+
+    Attributes:
+        read: without gradients.
+        train: with gradients.
+    """
+
+    read: float
+    train: float
+
+
+FLOAT32, BFLOAT16 = Pace(0.34, 0.68), Pace(0.085, 0.28)
+
+LAYERS = 6
+"""Layers of the encoder that the pace is that of."""
+
+
+def _label_texts(train: Dataset, fields: Sequence[str]) -> tuple[int, float]:
+    """Label texts that are not those of documents, and words per label text."""
     labels = range(0, len(train.labels), max(1, len(train.labels) // SAMPLE))
     texts = {train.labels.ids[i]: train.labels.texts[i] for i in labels}
     same = [row for row, name in enumerate(train.documents.ids) if name in texts]
     joined = train.documents.take(np.array(same, np.int64)).joined(fields)
     read = {train.documents.ids[row]: text for row, text in zip(same, joined, strict=True)}
     own = sum(bool(text) and read.get(name) != text for name, text in texts.items())
-    return round(own / max(len(labels), 1) * len(train.labels))
+    words = [len(text.split()) for text in texts.values() if text]
+    return round(own / max(len(labels), 1) * len(train.labels)), sum(words) / max(len(words), 1)
 
 
-def _linear(size: DataSize) -> float:
+def _linear(size: DataSize, pace: Pace) -> float:
     # A pair of small data costs less: nodes have fewer documents. Fitted to runs of 1,600 to 9,600 documents.
     small = math.sqrt(min(1.0, size.documents / 14_000))
     return 500 + small * size.pairs * (0.21 + 0.00133 * size.words)
 
 
-def _lexical(size: DataSize) -> float:
-    return 1500 + 0.04 * size.labels
+def _lexical(size: DataSize, pace: Pace) -> float:
+    return 1500 + 0.04 * size.labels + 0.00045 * size.documents * size.words
 
 
-def _knn(size: DataSize) -> float:
+def _knn(size: DataSize, pace: Pace) -> float:
     # Not measured: the features of the documents are all there is to compute.
     return 1500 + size.documents * (0.05 + 0.002 * size.words)
 
 
-def _eclare(size: DataSize) -> float:
-    return 4000 + size.pairs * (0.62 + 0.004 * size.words) + 0.7 * size.labels
+def _eclare(size: DataSize, pace: Pace) -> float:
+    return 4000 + size.documents * (3.3 + 0.0009 * size.words) + _label_graph(size)
 
 
-def _galaxc(size: DataSize) -> float:
-    return 3000 + _eclare(size)
+def _galaxc(size: DataSize, pace: Pace) -> float:
+    return 5000 + size.documents * (4.6 + 0.0022 * size.words) + _label_graph(size)
 
 
-def _gnnxml(size: DataSize) -> float:
+def _label_graph(size: DataSize) -> float:
+    """The texts and the graph of the labels."""
+    words = size.words if size.label_words is None else size.label_words
+    return size.labels * (0.3 + 0.058 * min(words, SHORT_WORDS))
+
+
+def _gnnxml(size: DataSize, pace: Pace) -> float:
     # Measured on 800 synthetic documents of 12 and of 60 words only.
     return 4500 + size.documents * (1.5 + 0.02 * size.words) + 0.3 * size.pairs
 
 
-def _xgrank(size: DataSize, epochs: int = 5, pretrain: int | None = None) -> float:
+def _xgrank(size: DataSize, pace: Pace, epochs: int = 5) -> float:
     # The encoder is trained on pairs of texts, then reads every text once; label vectors learn in every epoch.
-    epoch = size.documents * (0.3 + 0.16 * size.labels_per_document)
-    return 6000 + _xgrank_encoder(size, pretrain) + epochs * epoch
+    return 6000 + _xgrank_encoder(size, pace) + epochs * _xgrank_epoch(size)
 
 
-def _xgrank_encoder(size: DataSize, pretrain: int | None = None) -> float:
+def _xgrank_epoch(size: DataSize) -> float:
+    return size.documents * (0.3 + 0.16 * size.labels_per_document)
+
+
+def _xgrank_encoder(
+    size: DataSize, pace: Pace, pretrain: float | None = None, depth: int | None = None
+) -> float:
     if pretrain is None:
-        pretrain = int(size.tokens <= DUAL_TOKENS)
-    reading = 0.34 * (size.documents * size.tokens + size.label_texts * LABEL_TOKENS)
-    return reading + pretrain * _dual_epoch(size)
+        pretrain = float(size.pairs_are_short)
+    layers = 1.0 if depth is None else min(depth / LAYERS, 1.0)
+    return layers * (_reading(size, pace) + pretrain * _dual_epoch(size, pace))
 
 
-def _gudn(size: DataSize) -> float:
+def _reading(size: DataSize, pace: Pace) -> float:
+    """Every document and every label text is read once."""
+    return pace.read * (size.documents * size.tokens + size.label_texts * size.label_tokens)
+
+
+def _gudn(size: DataSize, pace: Pace) -> float:
     # All layers of the encoder are trained: nearly all of the time is spent there.
-    return 10000 + size.documents * 2.62 * size.tokens
+    return 10000 + size.documents * 3.85 * pace.train * size.tokens
 
 
-def _dual(size: DataSize) -> float:
+def _dual(size: DataSize, pace: Pace) -> float:
     # Two epochs in which a document and one label text are read with gradients; then every text is read once.
-    document, label = min(size.tokens, DUAL_TOKENS), min(size.tokens, LABEL_TOKENS)
-    reading = 0.2 * (size.documents * document + size.labels * label)
-    return 10000 + 2 * (_dual_epoch(size) + size.documents) + reading
+    reading = (
+        0.6 * pace.read * (size.documents * min(size.tokens, DUAL_TOKENS) + size.labels * size.label_tokens)
+    )
+    return 10000 + 2 * (_dual_epoch(size, pace) + size.documents) + reading
 
 
-def _dual_epoch(size: DataSize) -> float:
+def _dual_epoch(size: DataSize, pace: Pace) -> float:
     """A document and one label text are read with gradients."""
-    document, label = min(size.tokens, DUAL_TOKENS), min(size.tokens, LABEL_TOKENS)
-    return 0.68 * size.documents * (document + label)
+    return pace.train * size.documents * (min(size.tokens, DUAL_TOKENS) + size.label_tokens)
 
 
-MILLISECONDS: Mapping[str, Callable[[DataSize], float]] = {
+MILLISECONDS: Mapping[str, Callable[[DataSize, Pace], float]] = {
     "linear": _linear,
     "lexical": _lexical,
     "knn": _knn,
@@ -184,18 +233,46 @@ MILLISECONDS: Mapping[str, Callable[[DataSize], float]] = {
 }
 """Processor milliseconds on one core by system."""
 
-QUICK_EPOCHS = 3
-QUICK_SETTINGS: Mapping[str, Mapping[str, Any]] = {
-    "xgrank": {
-        "encoder": {"pooling": "cls", "layers": 5, "standardise": False, "pretrain": 0},
-        "labels": {"encoded": False},
-        "train": {"epochs": QUICK_EPOCHS},
-    }
-}
-"""Settings of members where time is limited: most of the accuracy in less time. Where xgrank does not read label
-texts, the [CLS] states of five layers keep more of the rare labels than the mean over tokens."""
+MEMBER_SHARE: Mapping[str, float] = {"linear": 0.5, "eclare": 0.55, "galaxc": 0.5}
+"""What a member of an ensemble takes of the time that the system takes alone: it has fewer trees or epochs."""
 
-ENCODER: Mapping[str, Callable[[DataSize], float]] = {"xgrank": _xgrank_encoder, "gudn": _gudn, "dual": _dual}
+QUICK_DEPTH, QUICK_PRETRAIN, QUICK_TOKENS, QUICK_NEGATIVES = 4, 0.25, 16, 2000
+
+
+def quick_settings(member: str, size: DataSize) -> dict[str, Any]:
+    """Settings of a member where time is limited: most of the accuracy in less time.
+
+    The encoder of xgrank has four layers and is trained on a quarter of the documents if they are short. Where it
+    is not trained on label texts, the [CLS] states of five layers keep more of the rare labels than the mean over
+    tokens.
+    """
+    if member != "xgrank":
+        return {}
+    train = {"epochs": _quick_epochs(size)}
+    if not size.pairs_are_short:
+        as_it_is = {"pooling": "cls", "layers": 5, "standardise": False, "pretrain": 0}
+        return {"encoder": as_it_is, "labels": {"encoded": False}, "train": train}
+    return {
+        "encoder": {"depth": QUICK_DEPTH, "pretrain": QUICK_PRETRAIN, "pretrain_tokens": QUICK_TOKENS},
+        "labels": {"tokens": QUICK_TOKENS},
+        "negatives": {"most": QUICK_NEGATIVES},
+        "train": train,
+    }
+
+
+def _quick_epochs(size: DataSize) -> int:
+    return 2 if size.pairs_are_short else 3
+
+
+def _quick_encoder(size: DataSize, pace: Pace) -> float:
+    if not size.pairs_are_short:
+        return _reading(replace(size, label_texts=0), pace)
+    words = QUICK_TOKENS / 1.8
+    label_words = min(words, size.words if size.label_words is None else size.label_words)
+    return _xgrank_encoder(replace(size, label_words=label_words), pace, QUICK_PRETRAIN, QUICK_DEPTH)
+
+
+ENCODER: Mapping[str, Callable[..., float]] = {"xgrank": _xgrank_encoder, "gudn": _gudn, "dual": _dual}
 """The part of the milliseconds that a transformer takes."""
 
 ENCODER_EXPONENT = 0.25
@@ -204,31 +281,35 @@ dense products are limited by other things than the sparse ones of the probe."""
 
 
 def training_seconds(
-    system: str, size: DataSize, *, cores: int = MEASURED_CORES, speed: float = 1.0, quick: bool = False
-) -> float:
-    """Estimated seconds of training on cores of this relative speed, with default or with quick settings."""
-    if quick and system == "xgrank":
-        size = replace(size, label_texts=0)
-        whole, encoder = _xgrank(size, QUICK_EPOCHS, pretrain=0), _xgrank_encoder(size, pretrain=0)
-    else:
-        whole = MILLISECONDS[system](size)
-        encoder = ENCODER[system](size) if system in ENCODER else 0.0
-    milliseconds = encoder / float(speed**ENCODER_EXPONENT) + (whole - encoder) / speed
-    return milliseconds / 1e3 / min(max(cores, 1), MEASURED_CORES)
-
-
-def ensemble_seconds(
-    members: Sequence[str],
+    system: str,
     size: DataSize,
     *,
     cores: int = MEASURED_CORES,
     speed: float = 1.0,
+    pace: Pace = FLOAT32,
     quick: bool = False,
 ) -> float:
+    """Estimated seconds of training on cores of this relative speed, with default or with quick settings."""
+    if quick and system == "xgrank":
+        encoder = _quick_encoder(size, pace)
+        whole = 6000 + encoder + _quick_epochs(size) * _xgrank_epoch(size)
+    else:
+        whole = MILLISECONDS[system](size, pace)
+        encoder = ENCODER[system](size, pace) if system in ENCODER else 0.0
+    milliseconds = encoder / float(speed**ENCODER_EXPONENT) + (whole - encoder) / speed
+    return milliseconds / 1e3 / min(max(cores, 1), MEASURED_CORES)
+
+
+def member_seconds(system: str, size: DataSize, **machine: Any) -> float:
+    """The same of a member of an ensemble."""
+    return MEMBER_SHARE.get(system, 1.0) * training_seconds(system, size, **machine)
+
+
+def ensemble_seconds(members: Sequence[str], size: DataSize, **machine: Any) -> float:
     """Estimated seconds of training an ensemble; one member is trained alone."""
-    factor = ENSEMBLE_FACTOR if len(members) > 1 else 1.0
-    each = (training_seconds(name, size, cores=cores, speed=speed, quick=quick) for name in members)
-    return factor * sum(each)
+    if len(members) == 1:
+        return training_seconds(members[0], size, **machine)
+    return ENSEMBLE_FACTOR * sum(member_seconds(name, size, **machine) for name in members)
 
 
 def in_words(seconds: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import reduce
 from typing import Any
@@ -22,7 +22,7 @@ from longtail.systems.memory import (
     label_bytes,
 )
 from longtail.systems.shape import Shape
-from longtail.systems.speed import exact_speed_here
+from longtail.systems.speed import exact_speed_here, multiplies_bfloat16
 from longtail.types import Dataset
 
 EPOCHS = {
@@ -76,16 +76,18 @@ def estimate(
         speed: of a core, relative to that of the measurements; None: a short probe.
     """
     members = _members(system)
-    cores, speed = cores or threads.jobs(), exact_speed_here() if speed is None else speed
+    speed = exact_speed_here() if speed is None else speed
+    pace = cost.BFLOAT16 if multiplies_bfloat16() else cost.FLOAT32
+    machine = {"cores": cores or threads.jobs(), "speed": speed, "pace": pace}
     shapes = [_shape(member, train) for member in members]
     each = [
         FORMULAS[member.name](shape, member.config) for member, shape in zip(members, shapes, strict=True)
     ]
     first = shapes[0]
     size, compared = first.size, max(map(compared_pairs, shapes))
-    fits = [_seconds(member, size, cores, speed) for member in members]
+    fits = [_seconds(member, size, machine) for member in members]
     # Members share what is fixed: imports, compiled kernels.
-    fixed = [_fixed_seconds(member, cores, speed) for member in members]
+    fixed = [_fixed_seconds(member, machine) for member in members]
     factor = cost.ENSEMBLE_FACTOR if len(members) > 1 else 1.0
     command = START + PER_LABEL * size.labels + PER_DOCUMENT * size.documents + PER_PAIR * compared
     model = sum(part.model for part in each) + label_bytes(first)
@@ -127,20 +129,24 @@ def _peak(each: Sequence[Bytes], shape: Shape, compared: int) -> float:
     return max(FEATURES + data + SHARE_BYTES * compared, training)
 
 
-def _fixed_seconds(system: System, cores: int, speed: float) -> float:
-    return cost.training_seconds(system.name, cost.DataSize(0, 0, 0, 0.0), cores=cores, speed=speed)
+def _fixed_seconds(system: System, machine: Mapping[str, Any]) -> float:
+    return cost.training_seconds(system.name, cost.DataSize(0, 0, 0, 0.0), **machine)
 
 
-def _seconds(system: System, size: cost.DataSize, cores: int, speed: float) -> float:
+def _seconds(system: System, size: cost.DataSize, machine: Mapping[str, Any]) -> float:
     """The fit; what is not fixed of it grows with the epochs."""
-    fixed = _fixed_seconds(system, cores, speed)
-    whole = cost.training_seconds(system.name, size, cores=cores, speed=speed)
-    once = 0.0
-    if system.name == "xgrank":
-        # Its encoder reads every text once, whatever the number of epochs.
-        reading = cost.ENCODER[system.name](size) / float(speed**cost.ENCODER_EXPONENT)
-        once = reading / 1e3 / min(cores, cost.MEASURED_CORES)
-    return fixed + once + (whole - fixed - once) * _relative_epochs(system)
+    fixed = _fixed_seconds(system, machine)
+    whole = cost.training_seconds(system.name, size, **machine)
+    if system.name != "xgrank":
+        return fixed + (whole - fixed) * _relative_epochs(system)
+    # Its encoder is trained apart and reads every text once, whatever the number of epochs.
+    config: Any = system.config
+    epochs = config.encoder.pretrain_epochs(size.tokens)
+    faster = float(machine["speed"] ** cost.ENCODER_EXPONENT)
+    per_core = 1e3 * faster * float(min(machine["cores"], cost.MEASURED_CORES))
+    usual = cost.ENCODER["xgrank"](size, machine["pace"]) / per_core
+    own = cost.ENCODER["xgrank"](size, machine["pace"], epochs, config.encoder.depth) / per_core
+    return fixed + own + (whole - fixed - usual) * _relative_epochs(system)
 
 
 def _relative_epochs(system: System) -> float:

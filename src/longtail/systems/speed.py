@@ -1,14 +1,21 @@
-"""The speed of this machine relative to the one that the cost of training was measured on: a short probe."""
+"""The speed of this machine relative to the one that the cost of training was measured on: a short probe.
+
+And whether its processor has instructions for products of bfloat16, without a question to torch.
+"""
 
 from __future__ import annotations
 
 import time
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
 REFERENCE_SECONDS = 0.0011
 """What the probe takes on the machine where estimates are compared with measurements (``benchmarks.estimates``)."""
+
+PROCESSOR = Path("/proc/cpuinfo")
+"""What Linux says of the processor; on other systems the instructions are not looked for."""
 
 RUNS = 21
 """The shortest of so many runs counts. On a busy machine it varies by a factor of 1.5, and the median by 3.4."""
@@ -54,3 +61,12 @@ def speed_here() -> float:
 
 def _within_bounds(speed: float) -> float:
     return min(max(speed, 1 / 16), 16.0)
+
+
+def multiplies_bfloat16(processor: Path = PROCESSOR) -> bool:
+    """Whether the processor multiplies matrices of bfloat16 by instructions of its own."""
+    try:
+        flags = processor.read_text(encoding="utf-8", errors="replace").split()
+    except OSError:
+        return False
+    return not {"avx512_bf16", "amx_bf16"}.isdisjoint(flags)

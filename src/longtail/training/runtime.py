@@ -9,6 +9,7 @@ import torch
 
 from longtail import threads
 from longtail.blocks import bfloat16_products, onednn_products
+from longtail.blocks.transformer import Transformer
 from longtail.errors import ConfigError
 from longtail.training.task import Task
 from longtail.training.train_config import TrainConfig
@@ -57,7 +58,8 @@ def runtime(task: Task, device: torch.device) -> Iterator[None]:
     The weights come back to the CPU, the module in eval mode.
     """
     cards = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices=cards), torch_threads(), onednn_products.preferred():
+    attends = any(isinstance(part, Transformer) and part.learns for part in task.module.modules())
+    with torch.random.fork_rng(devices=cards), torch_threads(), onednn_products.preferred(not attends):
         try:
             _move(task, device)
             yield
