@@ -36,12 +36,12 @@ from longtail.types import Dataset
 MEMBERS = ("linear", "lexical", "knn", "eclare", "galaxc", "xgrank")
 """The systems that are chosen from, in the order of an ensemble's members."""
 
-BY_GAIN_ON_TITLES = ("linear", "lexical", "knn", "xgrank", "galaxc", "eclare")
-BY_GAIN_ON_LONG_TEXTS = ("linear", "lexical", "knn", "eclare", "galaxc", "xgrank")
+BY_GAIN = ("linear", "lexical", "knn", "eclare", "xgrank", "galaxc")
+BY_GAIN_ON_FEW_WORDS = ("linear", "lexical", "knn", "xgrank", "galaxc", "eclare")
 """The order in which members use up a budget: cheap ones first, then by what they add for their time.
 
-The encoder of xgrank is trained on short texts only. dual is not among them: beside xgrank, whose encoder is
-trained in the same way, it adds nothing (docs/dual.md)."""
+Documents that are shorter than the texts of labels, like queries, share few words with them: an encoder adds most.
+dual is not among them: beside xgrank, whose encoder is trained in the same way, it adds nothing (docs/dual.md)."""
 
 LONGEST = 3 * 3600.0
 """Seconds of training above which a member is left out where no budget is given."""
@@ -216,7 +216,8 @@ def _within(
     if member_seconds("linear", size, **machine) > budget:
         return [], True
     chosen = ["linear"]
-    by_gain = BY_GAIN_ON_TITLES if size.pairs_are_short else BY_GAIN_ON_LONG_TEXTS
+    few_words = size.label_words is not None and size.words < size.label_words
+    by_gain = BY_GAIN_ON_FEW_WORDS if few_words else BY_GAIN
     for name in sorted(set(suitable) - {"linear"}, key=by_gain.index):
         if ensemble_seconds([*chosen, name], size, **machine, quick=True) <= budget:
             chosen.append(name)
