@@ -33,12 +33,13 @@ def dataset(
     ids = [str(n) for n in range(documents)]
     named = round(label_text * labels)
     texts = [""] * documents if features else [" ".join(["word"] * words)] * documents
+    name = " ".join(["name"] * label_words)
     matrix = csr_array(np.ones((documents, 1), np.float32)) if features else None
     return Dataset(
         Documents(ids, [""] * documents, texts, matrix),
         LabelSet(
             [f"l{n}" for n in range(labels)],
-            [" ".join(["name"] * label_words)] * named + [""] * (labels - named),
+            [name] * named + [""] * (labels - named),
         ),
         Y,
     )
