@@ -104,7 +104,7 @@ class Candidates:
 
     def best(self, size: int) -> Candidates:
         """The ``size`` candidates of highest score of each document."""
-        if len(self.ids) <= size or self.counts.max() <= size:
+        if len(self.ids) <= size:
             return self
         return by_blocks(
             len(self),

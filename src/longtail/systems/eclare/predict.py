@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from longtail.errors import ModelIntegrityError
 from longtail.graph.normalise import by_rows
+from longtail.kernels import kernel
 from longtail.shortlist.candidate_features import FLOOR, EncodedDocuments
 from longtail.shortlist.candidates import Candidates, mean_of
 from longtail.shortlist.cell_search import CellSearch
@@ -227,10 +228,18 @@ class Ranked:
             smoothed = model.game(candidates.with_scores(sigmoid(raw)), mix=1.0, expand=False).scores
         cluster = candidates.scores_in(self.clusters, fill=0.0)
         columns = np.empty((len(raw), 3), np.float32)
-        columns[:, 0] = raw
-        columns[:, 1] = np.log(np.maximum(smoothed, FLOOR))
-        columns[:, 2] = np.log(np.maximum(cluster, FLOOR))
+        _fill_columns(raw, smoothed, cluster, FLOOR, columns)
         return columns
+
+
+@kernel
+def _fill_columns(
+    raw: np.ndarray, smoothed: np.ndarray, cluster: np.ndarray, floor: np.float32, out: np.ndarray
+) -> None:
+    for p in range(len(raw)):
+        out[p, 0] = raw[p]
+        out[p, 1] = np.log(max(smoothed[p], floor))
+        out[p, 2] = np.log(max(cluster[p], floor))
 
 
 class Encoded(EncodedDocuments):
@@ -246,8 +255,8 @@ class Encoded(EncodedDocuments):
         return mean_of([ranked.scored() for ranked in self.ranked])
 
     def shortlist(self, size: int) -> Candidates:
-        """The labels of the best clusters with their scores."""
-        return self.scored.best(size)
+        """All labels of the best clusters with their scores."""
+        return self.scored
 
     def features(self, candidates: Candidates) -> np.ndarray:
         """``CANDIDATE_FEATURES``, the mean over models."""
