@@ -145,7 +145,7 @@ class Candidates:
         out = np.full(len(self.ids), fill, np.float32)
         over_blocks(
             len(self),
-            lambda a, b: _looked_up(
+            lambda a, b: looked_up(
                 self.indptr[a : b + 1], self.ids, other.indptr[a : b + 1], other.ids, other.scores, out
             ),
         )
@@ -290,7 +290,7 @@ def _merged(
 
 
 @kernel
-def _looked_up(
+def looked_up(
     indptr: np.ndarray,
     ids: np.ndarray,
     there_ptr: np.ndarray,

@@ -53,7 +53,7 @@ class MetaShortlist:
         return by_blocks(
             len(clusters),
             lambda a, b: Candidates(
-                *_expand(
+                *expand_clusters(
                     clusters.indptr[a : b + 1], clusters.ids, clusters.scores, self.member_ptr, self.members
                 )
             ),
@@ -67,8 +67,8 @@ class ClusterSearch:
         self.classifiers = np.ascontiguousarray(classifiers, np.float32)
         # What all rows have in common (the part that says no to most documents) does not change their order:
         # without it, steps are finer.
-        steps, self._step, self._error = rounded(self.classifiers, mean_row(self.classifiers))
-        self._tiles = _tiles(steps[:, : self.classifiers.shape[1]])
+        steps, self.step, self.error = rounded(self.classifiers, mean_row(self.classifiers))
+        self.tiles = _tiles(steps[:, : self.classifiers.shape[1]])
 
     def top(self, x: np.ndarray, size: int) -> Candidates:
         """The ``size`` rows of highest inner product with each row of x float32 [n, D].
@@ -83,7 +83,7 @@ class ClusterSearch:
         return by_blocks(
             len(x),
             lambda a, b: Candidates(
-                *_search(x[a:b], self.classifiers, self._tiles, self._step, self._error, size)
+                *search_rows(x[a:b], self.classifiers, self.tiles, self.step, self.error, size)
             ),
         )
 
@@ -128,7 +128,7 @@ def rounded(matrix: np.ndarray, common: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 @kernel
-def _search(
+def search_rows(
     x: np.ndarray, matrix: np.ndarray, tiles: np.ndarray, step: np.ndarray, error: np.ndarray, size: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n, dimensions = x.shape
@@ -247,7 +247,7 @@ def _multiply_tile(
 
 
 @kernel
-def _expand(
+def expand_clusters(
     indptr: np.ndarray, clusters: np.ndarray, scores: np.ndarray, member_ptr: np.ndarray, members: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n = len(indptr) - 1

@@ -186,7 +186,7 @@ def _search(
                 last[j] = first_row[feature + 1, level] if known else 0
             n_rows = 0
             for j in range(n):
-                if last[j] - first[j] <= 8 * in_beam:
+                if last[j] - first[j] <= 32 * in_beam:
                     for row in range(first[j], last[j]):
                         b = place[row_node[row]]
                         if b >= 0:
