@@ -157,6 +157,8 @@ class TopK(Sequence[Answer]):
     @classmethod
     def stack(cls, parts: Sequence[TopK]) -> TopK:
         """Join the answers of several batches of one model."""
+        if len(parts) == 1:
+            return parts[0]
         return cls(
             np.concatenate([p.indices for p in parts]),
             np.concatenate([p.scores for p in parts]),

@@ -13,12 +13,14 @@ from longtail.calibration import DEPTH
 from longtail.calibration.curves import N_BINS, Curves, Method
 from longtail.calibration.precision import PrecisionCounts
 from longtail.errors import ModelIntegrityError, UnreachablePrecisionError
+from longtail.kernels import kernel
 from longtail.metrics.bins import LOWER_EDGES
 from longtail.metrics.calibration import are_probabilities, expected_calibration_error, reliability
 from longtail.storage import VerifiedFolder, read_json, write_json
 
 FEWEST_DOCUMENTS, FEWEST_RIGHT = 50, 20
 """Documents and right predictions below which there is no calibration."""
+_EDGES = np.array(LOWER_EDGES)
 SHORT = 5
 """Calibration is also measured on so many best labels."""
 
@@ -103,10 +105,20 @@ class Calibration:
 
 def bins_of(labels: np.ndarray, train_counts: np.ndarray) -> np.ndarray:
     """The frequency bin of each label, -1 for padding, int64 [n, k]; no array of all labels is made."""
-    there = labels >= 0
-    found = np.full(labels.shape, -1)
-    found[there] = np.searchsorted(LOWER_EDGES, train_counts[labels[there]], side="right") - 1
+    found = np.empty(labels.shape, np.int64)
+    _count_edges(np.ascontiguousarray(labels), train_counts, _EDGES, found)
     return found
+
+
+@kernel
+def _count_edges(labels: np.ndarray, train_counts: np.ndarray, edges: np.ndarray, out: np.ndarray) -> None:
+    for i in range(labels.shape[0]):
+        for rank in range(labels.shape[1]):
+            label, number = labels[i, rank], -1
+            if label >= 0:
+                for edge in edges:
+                    number += train_counts[label] >= edge
+            out[i, rank] = number
 
 
 def _cross_fitted(scores: np.ndarray, bins: np.ndarray, right: np.ndarray, method: Method) -> np.ndarray:

@@ -62,14 +62,14 @@ def tag(requests: Sequence[Work]) -> list[list[Labels]]:
         precision_by=choice.precision_by,
         revealed=known,
     )
-    labels = first.served.system.labels_
+    texts = first.served.system.labels_.texts
+    # Names leave out the padding at the end of a row.
     rows: list[Labels] = [
         [
-            {"id": labels.ids[label], "text": labels.texts[label], "score": score}
-            for label, score in zip(found, scores, strict=True)
-            if label >= 0
+            {"id": name, "text": texts[label], "score": score}
+            for name, label, score in zip(names, found, scores, strict=False)
         ]
-        for found, scores in zip(best.indices.tolist(), best.scores, strict=True)
+        for names, found, scores in zip(best.labels, best.indices.tolist(), best.scores, strict=True)
     ]
     answers = []
     start = 0

@@ -6,6 +6,7 @@ import asyncio
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from longtail.serving.http_head import WHOLE_BODY
 from longtail.serving.limits import Limits
 from longtail.serving.problem import Problem
 from longtail.serving.problems import ProblemResponse
@@ -49,8 +50,9 @@ class RequestLimits:
             raise _too_long(longest)
         parts: list[bytes] = []
         size = 0
+        wait = None if WHOLE_BODY in scope.get("extensions", ()) else self.limits.seconds
         try:
-            async with asyncio.timeout(self.limits.seconds):
+            async with asyncio.timeout(wait):
                 while True:
                     message = await receive()
                     if message["type"] != "http.request":

@@ -35,6 +35,7 @@ _ALL = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items
 FILES = [*_ALL, (b"cache-control", b"no-cache")]
 ANSWERS = [*_ALL, (b"cache-control", b"no-store")]
 """Headers of files and of other answers as ASGI has them: names in small letters."""
+_NAMES = frozenset(name for name, _ in ANSWERS)
 
 
 class SecurityHeaders:
@@ -53,9 +54,10 @@ class SecurityHeaders:
             if message["type"] == "http.response.start":
                 # Files are checked for changes each time, so that a page never mixes two versions.
                 static = scope["path"] == "/" or scope["path"].startswith("/static/")
-                given = message.get("headers", ())
+                given, added = message.get("headers", ()), FILES if static else ANSWERS
                 names = {name for name, _ in given}
-                added = [each for each in (FILES if static else ANSWERS) if each[0] not in names]
+                if not names.isdisjoint(_NAMES):
+                    added = [each for each in added if each[0] not in names]
                 message = {**message, "headers": [*given, *added]}
             await send(message)
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from longtail.errors import LongtailError
 from longtail.serving.batching import Batcher
+from longtail.serving.deadlines import Deadlines
 from longtail.serving.limits import Limits
 from longtail.serving.metrics import Metrics
 from longtail.serving.predicting import Choice, Labels, Why, Work, explain, tag
@@ -67,6 +68,7 @@ class Service:
         """Set where there are several."""
         self._reloaded: list[Callable[[], None]] = []
         self._log_texts = log_texts
+        self._deadlines = Deadlines(self.limits.seconds)
         bounds = self.limits
         self._tagging: dict[str, Batcher[Work, list[Labels]]] = {
             name: Batcher(
@@ -141,9 +143,9 @@ class Service:
 
     async def _answer(self, answer: asyncio.Future[R]) -> R:
         """Wait for an answer; when it takes too long, it is taken out of the queue."""
+        self._deadlines.add(answer)
         try:
-            async with asyncio.timeout(self.limits.seconds):
-                return await answer
+            return await answer
         except TimeoutError:
             raise Problem(
                 504,
@@ -194,6 +196,7 @@ class Service:
 
     def close(self) -> None:
         """Finish what waits, take nothing more."""
+        self._deadlines.close()
         for tagging in self._tagging.values():
             tagging.close()
         for explaining in self._explaining.values():

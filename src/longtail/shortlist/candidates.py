@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from longtail import threads
 from longtail.errors import UsageError
 from longtail.kernels import kernel
-from longtail.shortlist.selection import best_first, by_id, offer
+from longtail.shortlist.selection import best_first, best_in_order, by_id, offer
 from longtail.types import TopK
 
 FEW = 16
@@ -104,7 +104,7 @@ class Candidates:
 
     def best(self, size: int) -> Candidates:
         """The ``size`` candidates of highest score of each document."""
-        if len(self.ids) <= size or self.counts.max() <= size:
+        if len(self.ids) <= size:
             return self
         return by_blocks(
             len(self),
@@ -145,7 +145,7 @@ class Candidates:
         out = np.full(len(self.ids), fill, np.float32)
         over_blocks(
             len(self),
-            lambda a, b: _looked_up(
+            lambda a, b: looked_up(
                 self.indptr[a : b + 1], self.ids, other.indptr[a : b + 1], other.ids, other.scores, out
             ),
         )
@@ -243,11 +243,8 @@ def _best_entries(indptr: np.ndarray, ids: np.ndarray, scores: np.ndarray, size:
         ends[i + 1] = ends[i] + min(indptr[i + 1] - indptr[i], size)
     kept_ids, kept_scores = np.empty(ends[n], np.int32), np.empty(ends[n], np.float32)
     for i in range(n):
-        best_ids, best_scores = kept_ids[ends[i] : ends[i + 1]], kept_scores[ends[i] : ends[i + 1]]
-        count = 0
-        for p in range(indptr[i], indptr[i + 1]):
-            count = offer(best_ids, best_scores, count, ids[p], scores[p])
-        by_id(best_ids, best_scores, count)
+        entries, kept = slice(indptr[i], indptr[i + 1]), slice(ends[i], ends[i + 1])
+        best_in_order(ids[entries], scores[entries], kept_ids[kept], kept_scores[kept])
     return ends, kept_ids, kept_scores
 
 
@@ -293,7 +290,7 @@ def _merged(
 
 
 @kernel
-def _looked_up(
+def looked_up(
     indptr: np.ndarray,
     ids: np.ndarray,
     there_ptr: np.ndarray,

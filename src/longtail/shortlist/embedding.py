@@ -29,27 +29,31 @@ class Embedding:
         self.tokens = np.ascontiguousarray(tokens, np.float32)
         self.relu = relu
         # By the dimension that comes in: where that is 0, a whole row is left out.
-        self._outgoing = np.ascontiguousarray(
+        self.outgoing = np.ascontiguousarray(
             np.empty((0, dimensions), np.float32) if residual is None else residual.T, np.float32
         )
 
     def __call__(self, X: csr_array) -> np.ndarray:
         """The embeddings float32 [n, D] of rows [n, V]; a row without features has zeros."""
-        if X.shape[1] != len(self.tokens):
-            raise UsageError(f"the rows have {X.shape[1]} columns, but {len(self.tokens)} have an embedding")
-        out = np.empty((X.shape[0], self.tokens.shape[1]), np.float32)
-        indptr, indices = X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False)
-        data = X.data.astype(np.float32, copy=False)
+        indptr, indices, data = self.parts(X)
+        out = np.empty((len(indptr) - 1, self.tokens.shape[1]), np.float32)
 
         def fill(a: int, b: int) -> None:
-            _embed(indptr[a : b + 1], indices, data, self.tokens, self._outgoing, self.relu, out[a:b])
+            embed_rows(indptr[a : b + 1], indices, data, self.tokens, self.outgoing, self.relu, out[a:b])
 
         over_blocks(len(out), fill)
         return out
 
+    def parts(self, X: csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The arrays of rows [n, V] as kernels take them."""
+        if X.shape[1] != len(self.tokens):
+            raise UsageError(f"the rows have {X.shape[1]} columns, but {len(self.tokens)} have an embedding")
+        indices, data = X.indices.astype(np.int32, copy=False), X.data.astype(np.float32, copy=False)
+        return X.indptr.astype(np.int64), indices, data
+
 
 @kernel
-def _embed(
+def embed_rows(
     indptr: np.ndarray,
     indices: np.ndarray,
     data: np.ndarray,

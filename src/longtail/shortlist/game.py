@@ -46,44 +46,49 @@ class Game:
         """
         if not 0 <= mix <= 1:
             raise UsageError(f"mix must be between 0 and 1, not {mix}")
-        highest = candidates.ids.max(initial=-1)
-        if highest >= len(self._source_ptr) - 1:
-            raise UsageError(f"candidate {highest} is not in the graph of {len(self._source_ptr) - 1} nodes")
+        self.check(candidates)
         size = ALL if keep is None else keep
 
         def spread(a: int, b: int) -> Candidates:
-            if not hasattr(self._scratch, "place"):
-                self._scratch.place = np.full(len(self._source_ptr) - 1, -1, np.int32)
             return Candidates(
-                *_spread(
+                *spread_scores(
                     candidates.indptr[a : b + 1],
                     candidates.ids,
                     candidates.scores,
-                    self._source_ptr,
-                    self._targets,
-                    self._weights,
+                    *self.arrays(),
                     np.float32(mix),
                     size,
                     expand,
-                    self._scratch.place,
                 )
             )
 
         return by_blocks(len(candidates), spread)
 
+    def check(self, candidates: Candidates) -> None:
+        """Refuse candidates that are not in the graph: the kernel does not look."""
+        highest = candidates.ids.max(initial=-1)
+        if highest >= len(self._source_ptr) - 1:
+            raise UsageError(f"candidate {highest} is not in the graph of {len(self._source_ptr) - 1} nodes")
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The graph as the kernel takes it, and the scratch of this thread."""
+        if not hasattr(self._scratch, "place"):
+            self._scratch.place = np.full(len(self._source_ptr) - 1, -1, np.int32)
+        return self._source_ptr, self._targets, self._weights, self._scratch.place
+
 
 @kernel
-def _spread(
+def spread_scores(
     indptr: np.ndarray,
     ids: np.ndarray,
     scores: np.ndarray,
     source_ptr: np.ndarray,
     targets: np.ndarray,
     weights: np.ndarray,
+    place: np.ndarray,
     mix: np.float32,
     size: int,
     expand: bool,
-    place: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """``place`` [nodes] is scratch of -1 and is left so: the number of a node among those met."""
     n = len(indptr) - 1

@@ -14,7 +14,10 @@ from scipy.sparse import csr_array
 from longtail.errors import UsageError
 from longtail.kernels import kernel
 from longtail.shortlist.candidates import Candidates, by_blocks, over_blocks
-from longtail.shortlist.selection import by_id, offer
+from longtail.shortlist.selection import best_in_order
+
+_TILE = 64
+"""Neighbouring sums whose highest one is found first."""
 
 
 class LexicalIndex:
@@ -36,6 +39,7 @@ class LexicalIndex:
         self._label_of = np.repeat(
             np.arange(len(self._label_ptr) - 1, dtype=np.int32), np.diff(self._label_ptr)
         )
+        self._several = np.flatnonzero(np.diff(self._label_ptr) > 1)
         self._row_ptr, self._features, self._weights = _parts(rows)
         # Row by row, the transpose holds the rows that have a feature.
         self._posting_ptr, self._posting_rows, self._posting_weights = _parts(csr_array(rows.T))
@@ -60,6 +64,7 @@ class LexicalIndex:
                     self._posting_weights,
                     self._label_ptr,
                     self._label_of,
+                    self._several,
                     size,
                     self._scratch.sums,
                 )
@@ -149,6 +154,7 @@ def _search(
     posting_weights: np.ndarray,
     label_ptr: np.ndarray,
     label_of: np.ndarray,
+    several: np.ndarray,
     size: int,
     sums: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -157,28 +163,47 @@ def _search(
     size = min(size, n_labels)
     ends = np.zeros(n + 1, np.int64)
     out_ids, out_scores = np.empty(n * size, np.int32), np.empty(n * size, np.float32)
+    n_tiles = -(-len(sums) // _TILE)
+    highest = np.empty(n_tiles, np.float32)
+    ids, scores = np.empty(len(sums) + 1, np.int32), np.empty(len(sums) + 1, np.float32)
     end = 0
     for i in range(n):
         for p in range(indptr[i], indptr[i + 1]):
             value = data[p]
             for q in range(posting_ptr[indices[p]], posting_ptr[indices[p] + 1]):
                 sums[posting_rows[q]] += value * posting_weights[q]
-        ids, scores, count = out_ids[end : end + size], out_scores[end : end + size], 0
-        bound, row = np.float32(0), 0
-        while row < len(sums):
+        # Of a label with several rows, its first one has the highest sum from here on.
+        for label in several:
+            first = label_ptr[label]
+            for row in range(first + 1, label_ptr[label + 1]):
+                sums[first] = max(sums[first], sums[row])
+                sums[row] = 0
+        _tile_maxima(sums, highest)
+        # So many labels have at least this: what is below it is not among the best.
+        least = np.partition(highest, n_tiles - size)[n_tiles - size] if size < n_tiles else np.float32(0)
+        count = 0
+        for tile in range(n_tiles):
             # Nearly all rows end here.
-            if sums[row] <= bound:
-                row += 1
+            if highest[tile] < least or highest[tile] <= 0:
                 continue
-            label, best = label_of[row], np.float32(0)
-            while row < label_ptr[label + 1]:
-                best = max(best, sums[row])
-                row += 1
-            count = offer(ids, scores, count, label, best)
-            if count == size:
-                bound = scores[0]
+            for row in range(tile * _TILE, min((tile + 1) * _TILE, len(sums))):
+                ids[count], scores[count] = label_of[row], sums[row]
+                count += sums[row] >= least and sums[row] > 0
         sums[:] = 0
-        by_id(ids, scores, count)
+        best = slice(end, end + size)
+        count = best_in_order(ids[:count], scores[:count], out_ids[best], out_scores[best])
         end += count
         ends[i + 1] = end
     return ends, out_ids[:end].copy(), out_scores[:end].copy()
+
+
+@kernel
+def _tile_maxima(sums: np.ndarray, highest: np.ndarray) -> None:
+    """The highest sum of each tile, 0 at least."""
+    # Numbers above 0 are in the order of their bits, and whole numbers are compared many at once.
+    bits, out = sums.view(np.int32), highest.view(np.int32)
+    for tile in range(len(out)):
+        rows, most = bits[tile * _TILE : (tile + 1) * _TILE], np.int32(0)
+        for p in range(len(rows)):
+            most = max(most, rows[p])
+        out[tile] = most

@@ -53,7 +53,7 @@ class MetaShortlist:
         return by_blocks(
             len(clusters),
             lambda a, b: Candidates(
-                *_expand(
+                *expand_clusters(
                     clusters.indptr[a : b + 1], clusters.ids, clusters.scores, self.member_ptr, self.members
                 )
             ),
@@ -67,7 +67,8 @@ class ClusterSearch:
         self.classifiers = np.ascontiguousarray(classifiers, np.float32)
         # What all rows have in common (the part that says no to most documents) does not change their order:
         # without it, steps are finer.
-        self._rounded, self._step, self._error = rounded(self.classifiers, mean_row(self.classifiers))
+        steps, self.step, self.error = rounded(self.classifiers, mean_row(self.classifiers))
+        self.tiles = _tiles(steps[:, : self.classifiers.shape[1]])
 
     def top(self, x: np.ndarray, size: int) -> Candidates:
         """The ``size`` rows of highest inner product with each row of x float32 [n, D].
@@ -82,7 +83,7 @@ class ClusterSearch:
         return by_blocks(
             len(x),
             lambda a, b: Candidates(
-                *_search(x[a:b], self.classifiers, self._rounded, self._step, self._error, size)
+                *search_rows(x[a:b], self.classifiers, self.tiles, self.step, self.error, size)
             ),
         )
 
@@ -91,6 +92,14 @@ def mean_row(matrix: np.ndarray) -> np.ndarray:
     """The mean of the rows, of zeros where there is none."""
     mean: np.ndarray = matrix.mean(axis=0) if len(matrix) else matrix.sum(axis=0)
     return mean
+
+
+def _tiles(steps: np.ndarray) -> np.ndarray:
+    """Rows [K, D] in tiles of ``_TILE`` rows each, dimension by dimension: int8 [tiles, D, _TILE]."""
+    n, dimensions = steps.shape
+    filled = np.zeros((-(-n // _TILE) * _TILE, dimensions), np.int8)
+    filled[:n] = steps
+    return np.ascontiguousarray(filled.reshape(-1, _TILE, dimensions).transpose(0, 2, 1))
 
 
 @kernel
@@ -119,17 +128,19 @@ def rounded(matrix: np.ndarray, common: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 @kernel
-def _search(
-    x: np.ndarray, matrix: np.ndarray, steps: np.ndarray, step: np.ndarray, error: np.ndarray, size: int
+def search_rows(
+    x: np.ndarray, matrix: np.ndarray, tiles: np.ndarray, step: np.ndarray, error: np.ndarray, size: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n, dimensions = x.shape
     n_rows = len(matrix)
     size = min(size, n_rows)
     ends = np.zeros(n + 1, np.int64)
     out_ids, out_scores = np.empty(n * size, np.int32), np.empty(n * size, np.float32)
-    vectors = np.zeros((_TOGETHER, steps.shape[1]), np.float32)
-    lengths = np.zeros(_TOGETHER, np.float32)
-    about = np.empty((_TOGETHER, _TILE), np.float32)
+    # Of each vector the dimensions that are not 0; their number is filled up to a multiple of four.
+    used = np.zeros((_TOGETHER, dimensions + 4), np.int64)
+    values = np.zeros((_TOGETHER, dimensions + 4), np.float32)
+    n_used, lengths = np.zeros(_TOGETHER, np.int64), np.zeros(_TOGETHER, np.float32)
+    about = np.empty(_TILE, np.float32)
     # Rows that may be among the best, with the most they can have; and the best of the least they can have.
     possible, highest = np.empty((_TOGETHER, n_rows), np.int32), np.empty((_TOGETHER, n_rows), np.float32)
     n_possible, n_lowest = np.zeros(_TOGETHER, np.int64), np.zeros(_TOGETHER, np.int64)
@@ -140,22 +151,22 @@ def _search(
         n_possible[:] = 0
         n_lowest[:] = 0
         for t in range(together):
-            squares = 0.0
+            squares, count = 0.0, 0
+            values[t] = 0
             for d in range(dimensions):
-                vectors[t, d] = x[first + t, d]
-                squares += np.float64(x[first + t, d]) ** 2
-            lengths[t] = np.sqrt(squares)
-        for tile in range(0, n_rows, _TILE):
-            rows = min(_TILE, n_rows - tile)
-            if together == _TOGETHER:
-                _multiply_four(steps[tile : tile + rows], vectors, about)
-            else:
-                for t in range(together):
-                    multiply(steps[tile : tile + rows], vectors[t], about[t])
+                value = x[first + t, d]
+                squares += np.float64(value) ** 2
+                used[t, count], values[t, count] = d, value
+                count += value != 0
+            values[t, count] = 0
+            n_used[t], lengths[t] = count, np.sqrt(squares)
+        for tile in range(len(tiles)):
+            rows = min(_TILE, n_rows - tile * _TILE)
             for t in range(together):
+                _multiply_tile(tiles[tile], used[t], values[t], n_used[t], about)
                 n_possible[t], n_lowest[t] = consider(
-                    about[t],
-                    tile,
+                    about,
+                    tile * _TILE,
                     rows,
                     step,
                     error,
@@ -222,23 +233,21 @@ def multiply(rows: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
 
 
 @kernel(fastmath=SUMS)
-def _multiply_four(rows: np.ndarray, x: np.ndarray, out: np.ndarray) -> None:
-    """``multiply`` of four vectors: a row's values are turned into numbers once for all of them."""
-    x0, x1, x2, x3 = x[0], x[1], x[2], x[3]
-    for m in range(len(rows)):
-        row = rows[m]
-        total0, total1, total2, total3 = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
-        for d in range(len(x0)):
-            value = np.float32(row[d])
-            total0 += value * x0[d]
-            total1 += value * x1[d]
-            total2 += value * x2[d]
-            total3 += value * x3[d]
-        out[0, m], out[1, m], out[2, m], out[3, m] = total0, total1, total2, total3
+def _multiply_tile(
+    tile: np.ndarray, used: np.ndarray, values: np.ndarray, n_used: int, out: np.ndarray
+) -> None:
+    """The inner product of each row of a tile with a vector, four dimensions at a time."""
+    out[:] = 0
+    for p in range(0, n_used, 4):
+        row0, row1, row2, row3 = tile[used[p]], tile[used[p + 1]], tile[used[p + 2]], tile[used[p + 3]]
+        x0, x1, x2, x3 = values[p], values[p + 1], values[p + 2], values[p + 3]
+        for m in range(len(out)):
+            near = x0 * np.float32(row0[m]) + x1 * np.float32(row1[m])
+            out[m] += near + x2 * np.float32(row2[m]) + x3 * np.float32(row3[m])
 
 
 @kernel
-def _expand(
+def expand_clusters(
     indptr: np.ndarray, clusters: np.ndarray, scores: np.ndarray, member_ptr: np.ndarray, members: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n = len(indptr) - 1

@@ -9,8 +9,8 @@ from longtail.kernels import SUMS, kernel
 from longtail.shortlist.candidates import Candidates, over_blocks
 
 
-def score(x: np.ndarray, candidates: Candidates, classifiers: np.ndarray) -> Candidates:
-    """The candidates with the inner product of their classifier and their document as score.
+def score(x: np.ndarray, candidates: Candidates, classifiers: np.ndarray, bias: float = 0.0) -> Candidates:
+    """The candidates with the inner product of their classifier and their document, and a bias, as score.
 
     Shapes:
         x float32 [n, D], classifiers float32 [L, D]
@@ -23,7 +23,10 @@ def score(x: np.ndarray, candidates: Candidates, classifiers: np.ndarray) -> Can
     x, classifiers = np.ascontiguousarray(x, np.float32), np.ascontiguousarray(classifiers, np.float32)
     out = np.empty(len(candidates.ids), np.float32)
     over_blocks(
-        len(x), lambda a, b: _score(x[a:b], candidates.indptr[a : b + 1], candidates.ids, classifiers, out)
+        len(x),
+        lambda a, b: score_rows(
+            x[a:b], candidates.indptr[a : b + 1], candidates.ids, classifiers, np.float32(bias), out
+        ),
     )
     return candidates.with_scores(out)
 
@@ -43,7 +46,7 @@ def score_missing(
     out = np.empty(len(candidates.ids), np.float32)
     over_blocks(
         len(x),
-        lambda a, b: _score_missing(
+        lambda a, b: score_missing_rows(
             x[a:b],
             candidates.indptr[a : b + 1],
             candidates.ids,
@@ -62,7 +65,15 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
     """1 / (1 + exp(-x)) without overflow; low values keep their order, as they are not rounded to 0."""
     x = np.asarray(x, np.float32)
     out = np.empty(x.shape, np.float32)
-    _sigmoid(x.ravel(), out.reshape(-1))
+    sigmoid_of(x.ravel(), out.reshape(-1))
+    return out
+
+
+def softsign(x: np.ndarray) -> np.ndarray:
+    """0.5 + 0.5 x / (1 + |x|): between 0 and 1, and high values keep their order for longer than by a sigmoid."""
+    x = np.asarray(x, np.float32)
+    out = np.empty(x.shape, np.float32)
+    _softsign(x.ravel(), out.reshape(-1))
     return out
 
 
@@ -90,16 +101,21 @@ def dot(a: np.ndarray, b: np.ndarray) -> np.float32:
 
 
 @kernel
-def _score(
-    x: np.ndarray, indptr: np.ndarray, ids: np.ndarray, classifiers: np.ndarray, out: np.ndarray
+def score_rows(
+    x: np.ndarray,
+    indptr: np.ndarray,
+    ids: np.ndarray,
+    classifiers: np.ndarray,
+    bias: np.float32,
+    out: np.ndarray,
 ) -> None:
     for i in range(len(x)):
         for p in range(indptr[i], indptr[i + 1]):
-            out[p] = dot(x[i], classifiers[ids[p]])
+            out[p] = dot(x[i], classifiers[ids[p]]) + bias
 
 
 @kernel
-def _score_missing(
+def score_missing_rows(
     x: np.ndarray,
     indptr: np.ndarray,
     ids: np.ndarray,
@@ -122,8 +138,15 @@ def _score_missing(
 
 
 @kernel
-def _sigmoid(x: np.ndarray, out: np.ndarray) -> None:
+def sigmoid_of(x: np.ndarray, out: np.ndarray) -> None:
     one = np.float32(1)
     for p in range(len(x)):
         small = np.exp(-abs(x[p]))
         out[p] = (one if x[p] >= 0 else small) / (one + small)
+
+
+@kernel
+def _softsign(x: np.ndarray, out: np.ndarray) -> None:
+    half, one = np.float32(0.5), np.float32(1)
+    for p in range(len(x)):
+        out[p] = half + half * x[p] / (one + abs(x[p]))

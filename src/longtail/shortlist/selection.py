@@ -1,4 +1,5 @@
-"""The best few of many numbered scores, inside kernels: a heap whose root is the worst entry that is kept.
+"""The best few of many numbered scores, inside kernels: a heap whose root is the worst entry that is kept, or, where
+all scores are there and their numbers rise, a comparison with the least score that is kept.
 
 Of two equal scores the smaller number is the better one, so that an answer never depends on the order in which
 scores come.
@@ -36,6 +37,29 @@ def best_first(ids: np.ndarray, scores: np.ndarray, count: int) -> None:
         moved_id, moved_score = ids[last], scores[last]
         ids[last], scores[last] = ids[0], scores[0]
         _sink(ids, scores, last, moved_id, moved_score)
+
+
+@kernel
+def best_in_order(ids: np.ndarray, scores: np.ndarray, best_ids: np.ndarray, best_scores: np.ndarray) -> int:
+    """Copy the best entries of a list of rising numbers, as many as there is room for; how many that are."""
+    n, size = len(ids), len(best_ids)
+    if n <= size:
+        best_ids[:n], best_scores[:n] = ids, scores
+        return n
+    if size == 0:
+        return 0
+    least = np.partition(scores, n - size)[n - size]
+    # Entries above the least score are fewer than there is room for: of those equal to it the first ones are kept.
+    equal = size
+    for p in range(n):
+        equal -= scores[p] > least
+    count = 0
+    for p in range(n):
+        if scores[p] > least or (scores[p] == least and equal > 0):
+            equal -= scores[p] == least
+            best_ids[count], best_scores[count] = ids[p], scores[p]
+            count += 1
+    return count
 
 
 @kernel

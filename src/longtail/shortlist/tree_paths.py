@@ -75,12 +75,12 @@ def _products(
     values: np.ndarray,
 ) -> np.ndarray:
     out = np.zeros((len(nodes), len(indices)), np.float64)
-    n_features = first_row.shape[1] - 1
+    n_features = len(first_row) - 1
     for level in range(len(nodes)):
         for p in range(len(indices)):
             if indices[p] >= n_features:
                 continue
-            for row in range(first_row[level, indices[p]], first_row[level, indices[p] + 1]):
+            for row in range(first_row[indices[p], level], first_row[indices[p] + 1, level]):
                 if row_node[row] == nodes[level]:
                     for q in range(row_ptr[row], row_ptr[row + 1]):
                         if columns[q] == wanted[level]:

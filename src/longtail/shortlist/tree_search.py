@@ -68,15 +68,18 @@ class TreeSearch:
 
 @kernel
 def _first_rows(level_ptr: np.ndarray, row_feature: np.ndarray) -> np.ndarray:
-    """For each level and feature the number of its first row; the next feature's is the end."""
+    """For each feature and level the number of its first row; the next feature's is the end.
+
+    Feature by feature, so that what is read of a feature lies in one place.
+    """
     n_features = 1
     for feature in row_feature:
         n_features = max(n_features, feature + 1)
-    first = np.empty((len(level_ptr) - 1, n_features + 1), np.int64)
+    first = np.empty((n_features + 1, len(level_ptr) - 1), np.int64)
     for level in range(len(level_ptr) - 1):
         row = level_ptr[level]
         for feature in range(n_features + 1):
-            first[level, feature] = row
+            first[feature, level] = row
             while row < level_ptr[level + 1] and row_feature[row] == feature:
                 row += 1
     return first
@@ -146,7 +149,7 @@ def _search(
     out_scores: np.ndarray,
 ) -> None:
     n_nodes = len(child_ptr) - 1
-    n_features = first_row.shape[1] - 1
+    n_features = len(first_row) - 1
     widest = 0
     for node in range(n_nodes):
         widest = max(widest, child_ptr[node + 1] - child_ptr[node])
@@ -167,7 +170,7 @@ def _search(
         n = indptr[i + 1] - indptr[i]
         beam_ids[0], beam_scores[0], in_beam = 0, 0, 1
         found = 0
-        for level in range(first_row.shape[0]):
+        for level in range(first_row.shape[1]):
             for b in range(in_beam):
                 node = beam_ids[b]
                 place[node] = b
@@ -179,11 +182,11 @@ def _search(
             for j in range(n):
                 feature = indices[indptr[i] + j]
                 known = feature < n_features
-                first[j] = first_row[level, feature] if known else 0
-                last[j] = first_row[level, feature + 1] if known else 0
+                first[j] = first_row[feature, level] if known else 0
+                last[j] = first_row[feature + 1, level] if known else 0
             n_rows = 0
             for j in range(n):
-                if last[j] - first[j] <= 8 * in_beam:
+                if last[j] - first[j] <= 32 * in_beam:
                     for row in range(first[j], last[j]):
                         b = place[row_node[row]]
                         if b >= 0:

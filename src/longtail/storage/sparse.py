@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -41,14 +40,13 @@ def has_entries(matrix: csr_array) -> np.ndarray:
 
 
 _EMPTY: Any = csr_array((1, 1), dtype=np.float32)
+_EMPTY.has_sorted_indices = _EMPTY.has_canonical_format = True
 
 
 def sorted_csr(
     data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]
 ) -> csr_array:
     """A matrix of rows with rising columns, without the checks of scipy, which take longer than a short text."""
-    matrix = copy.copy(_EMPTY)
-    matrix._shape = shape
-    matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
-    matrix.has_sorted_indices = matrix.has_canonical_format = True
-    return cast(csr_array, matrix)
+    matrix: csr_array = object.__new__(csr_array)
+    vars(matrix).update(vars(_EMPTY), _shape=shape, data=data, indices=indices, indptr=indptr)
+    return matrix

@@ -107,14 +107,14 @@ class LabelChoice:
 
     def of(self, best: TopK, k: int, system: System) -> TopK:
         """The chosen ones of predictions that are as wide as ``width`` says."""
-        from longtail.calibration.calibration import bins_of
-        from longtail.calibration.expected_f1 import best_sizes
-
         if self.threshold is not None:
             return best.above(self.threshold)
         calibration = system.calibration_
         if calibration is None or self.everything:
             return best
+        from longtail.calibration.calibration import bins_of
+        from longtail.calibration.expected_f1 import best_sizes
+
         if self.precision is not None:
             lowest = calibration.thresholds(self.precision, self.precision_by == "frequency")
             return best.where(best.scores >= lowest[bins_of(best.indices, system.label_counts_)])

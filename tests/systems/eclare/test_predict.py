@@ -83,7 +83,7 @@ def test_the_graph_is_that_of_the_paper_if_rows_are_not_normalised(exact: Eclare
 
 def test_without_clusters_the_product_is_the_label_score(exact: Eclare, X: csr_array) -> None:
     model = predictor_of(exact)
-    assert model.shortlister is None
+    assert model.ranking is None
     r = dense_sigmoid(dense_logits(model.weights, X))
     mix = model.mix_labels
     assert mix > 0
@@ -130,12 +130,12 @@ def test_the_score_of_a_label_does_not_depend_on_the_size_of_the_shortlist(
     documents = Encoded(X, [changed(predictor_of(clustered), score=score)])
     whole = documents.shortlist(LABELS)
     for size in (1, 3, 7, 1000):
-        some = documents.shortlist(size)
+        some = documents.shortlist(size).best(size)
         assert (some.counts == np.minimum(whole.counts, size)).all()
         assert (some.scores == some.scores_in(whole, fill=np.nan)).all()
         # They are the best ones.
         assert (some.top_k(size).scores == whole.top_k(size).scores).all()
-        fresh = Encoded(X, [changed(predictor_of(clustered), score=score)]).shortlist(size)
+        fresh = Encoded(X, [changed(predictor_of(clustered), score=score)]).shortlist(size).best(size)
         assert (fresh.ids == some.ids).all()
         assert (fresh.scores == some.scores).all()
 

@@ -48,10 +48,10 @@ def test_candidates_of_all_members_are_scored_by_the_reranker() -> None:
     np.testing.assert_allclose(top.scores[0], [sigmoid(0.9), sigmoid(0.5), sigmoid(-9), 0], rtol=1e-5)
 
 
-def test_a_shortlist_is_the_best_of_them_and_scores_do_not_depend_on_its_size() -> None:
+def test_a_shortlist_has_the_best_of_them_and_scores_do_not_depend_on_its_size() -> None:
     documents = encoded()
     wide, narrow = documents.shortlist(10), documents.shortlist(1)
-    assert narrow.ids.tolist() == [0, 1, 2]
+    assert narrow.best(1).ids.tolist() == [0, 1, 2]
     assert narrow.scores.tolist() == narrow.scores_in(wide, -1.0).tolist()
 
 

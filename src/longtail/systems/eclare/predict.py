@@ -20,10 +20,11 @@ from longtail.shortlist.cell_search import CellSearch
 from longtail.shortlist.embedding import Embedding
 from longtail.shortlist.game import Game
 from longtail.shortlist.meta_shortlist import ClusterSearch, MetaShortlist
-from longtail.shortlist.scoring import score, score_missing, sigmoid
+from longtail.shortlist.scoring import score, sigmoid, softsign
 from longtail.storage.schema import ArraySet, array
 from longtail.storage.sparse import has_entries
 from longtail.systems.eclare.config import EclareConfig
+from longtail.systems.eclare.ranking import RankedRows, Ranking, feature_columns
 
 CANDIDATE_FEATURES = ("classifier", "neighbours", "cluster")
 """Score of the label's classifier; log of its probability after GAME among the candidates; log probability of its
@@ -154,20 +155,32 @@ class Predictor:
 
     def __init__(self, weights: Weights, config: EclareConfig) -> None:
         self.weights, self.config = weights, config
+        self.bias = float(weights.bias[0])
         self.embedding = Embedding(weights.tokens, weights.residual)
         self.game = game(weights.graph, config)
         self.mix_clusters = config.game.mix if config.game.clusters else 0.0
         self.mix_labels = config.game.mix if config.game.labels else 0.0
         clusters = weights.clusters
-        self.shortlister = None
+        self.ranking: Ranking | None = None
         if len(clusters):
             shared = not len(weights.cluster_tokens)
             tokens = self.embedding.tokens if shared else clusters.tokens
             embedding = Embedding(tokens, clusters.residual)
-            self.shortlister = Shortlister(clusters, embedding, config)
+            shortlister = Shortlister(clusters, embedding, config)
+            self.ranking = Ranking(
+                shortlister.search,
+                embedding,
+                float(shortlister.bias[0]),
+                shortlister.beam,
+                shortlister.game,
+                self.mix_clusters,
+                self.embedding,
+                weights.classifiers,
+                self.bias,
+            )
         # Without clusters every label is ranked anyway.
         self.nearest: ClusterSearch | CellSearch | None = None
-        if self.shortlister is not None and config.shortlist.nearest > 0:
+        if self.ranking is not None and config.shortlist.nearest > 0:
             exact = len(weights.classifiers) < config.shortlist.nearest_exact_below
             self.nearest = (ClusterSearch if exact else CellSearch)(weights.classifiers)
 
@@ -175,13 +188,18 @@ class Predictor:
         """Embed documents [n, V] and rank their shortlists."""
         return Ranked(self, X)
 
-    def shortlist(self, X: csr_array) -> Candidates:
-        """The labels to rank with the probabilities of their clusters (1 where every label is ranked)."""
-        if self.shortlister is not None:
-            return self.shortlister(X, self.mix_clusters)
+    def rank(self, X: csr_array) -> RankedRows:
+        """Embeddings, the labels to rank with the probabilities of their clusters, and the scores of these labels.
+
+        Without clusters every label is ranked, and the probability is 1.
+        """
+        if self.ranking is not None:
+            return self.ranking(X)
         n, n_labels = X.shape[0], len(self.weights.classifiers)
         ids = np.tile(np.arange(n_labels, dtype=np.int32), n)
-        return Candidates.from_counts(np.full(n, n_labels), ids, np.ones(len(ids), np.float32))
+        every = Candidates.from_counts(np.full(n, n_labels), ids, np.ones(len(ids), np.float32))
+        embedded = self.embedding(X)
+        return RankedRows(embedded, every, score(embedded, every, self.weights.classifiers, self.bias))
 
 
 class Ranked:
@@ -194,12 +212,10 @@ class Ranked:
 
     def __init__(self, model: Predictor, X: csr_array) -> None:
         self.model = model
-        self.embedded = model.embedding(X)
-        self.clusters = model.shortlist(X)
-        found = score(self.embedded, self.clusters, model.weights.classifiers)
+        self.embedded, self.clusters, self.raw = model.rank(X)
         if model.nearest is not None:
-            found = found.union(model.nearest.top(self.embedded, model.config.shortlist.nearest))
-        self.raw = found.with_scores(found.scores + model.weights.bias)
+            near = model.nearest.top(self.embedded, model.config.shortlist.nearest)
+            self.raw = self.raw.union(near.with_scores(near.scores + model.weights.bias))
 
     def scored(self) -> Candidates:
         """The shortlist with the final score (Sec. 3.5), between 0 and 1."""
@@ -207,8 +223,7 @@ class Ranked:
         if config.score == "classifier" and config.rank_loss != "bce":
             # Ranking losses fix differences of scores, not their level: a sigmoid would round high scores to 1.
             # A softmax over the shortlist would change the scores of other labels when labels are added.
-            raw = self.raw.scores
-            return self.raw.with_scores(0.5 + 0.5 * raw / (1 + np.abs(raw)))
+            return self.raw.with_scores(softsign(self.raw.scores))
         probability = self.raw.with_scores(sigmoid(self.raw.scores))
         if config.score == "classifier":
             return probability
@@ -219,18 +234,17 @@ class Ranked:
     def features(self, candidates: Candidates) -> np.ndarray:
         """``CANDIDATE_FEATURES`` of any candidates [entries, 3]."""
         model = self.model
-        raw = score_missing(
-            self.embedded, candidates, self.raw, model.weights.classifiers, float(model.weights.bias[0])
+        return feature_columns(
+            self.embedded,
+            candidates,
+            self.raw,
+            self.clusters,
+            model.weights.classifiers,
+            model.bias,
+            model.game,
+            smooth=model.mix_labels > 0,
+            floor=FLOOR,
         )
-        smoothed = np.ones(len(raw), np.float32)
-        if model.mix_labels > 0:
-            smoothed = model.game(candidates.with_scores(sigmoid(raw)), mix=1.0, expand=False).scores
-        cluster = candidates.scores_in(self.clusters, fill=0.0)
-        columns = np.empty((len(raw), 3), np.float32)
-        columns[:, 0] = raw
-        columns[:, 1] = np.log(np.maximum(smoothed, FLOOR))
-        columns[:, 2] = np.log(np.maximum(cluster, FLOOR))
-        return columns
 
 
 class Encoded(EncodedDocuments):
@@ -246,8 +260,8 @@ class Encoded(EncodedDocuments):
         return mean_of([ranked.scored() for ranked in self.ranked])
 
     def shortlist(self, size: int) -> Candidates:
-        """The labels of the best clusters with their scores."""
-        return self.scored.best(size)
+        """All labels of the best clusters with their scores."""
+        return self.scored
 
     def features(self, candidates: Candidates) -> np.ndarray:
         """``CANDIDATE_FEATURES``, the mean over models."""

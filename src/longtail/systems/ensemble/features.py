@@ -16,8 +16,9 @@ from scipy.sparse import csr_array
 
 from longtail.kernels import kernel
 from longtail.shortlist.candidate_features import EncodedDocuments
-from longtail.shortlist.candidates import Candidates, over_blocks, union_of
+from longtail.shortlist.candidates import Candidates, over_blocks
 from longtail.systems.ensemble import hierarchy as hierarchies
+from longtail.systems.ensemble.united import reciprocal_ranks_of, united
 
 COMPUTED = ("reciprocal_rank",)
 """Columns that the ensemble computes from the shortlist of a member, after the member's own."""
@@ -39,12 +40,14 @@ class Gathered:
 
     Attributes:
         candidates: the union; scores mean nothing yet.
+        ranks: 1 / rank of each of them in each of the shortlists, float32 [entries, members].
         encoded: the documents as each member reads them.
         shortlists: the best labels of each member.
         parents: of labels [L, L]; None: there are no features of the hierarchy.
     """
 
     candidates: Candidates
+    ranks: np.ndarray
     encoded: Sequence[EncodedDocuments]
     shortlists: Sequence[Candidates]
     parents: csr_array | None = None
@@ -53,15 +56,17 @@ class Gathered:
     def of(cls, encoded: Sequence[EncodedDocuments], size: int, parents: csr_array | None = None) -> Gathered:
         """The ``size`` best labels of each member."""
         shortlists = [documents.readable_shortlist(size).best(size) for documents in encoded]
-        return cls(union_of(shortlists), encoded, shortlists, parents)
+        return cls(*united(shortlists), encoded, shortlists, parents)
 
     def features(self, candidates: Candidates | None = None) -> np.ndarray:
         """Of the gathered (or any) candidates, named as :func:`feature_names` says: float32 [entries, features]."""
+        own = candidates is None or candidates is self.candidates
         candidates = self.candidates if candidates is None else candidates
         columns = []
-        for documents, shortlist in zip(self.encoded, self.shortlists, strict=True):
+        for number, (documents, shortlist) in enumerate(zip(self.encoded, self.shortlists, strict=True)):
             columns.append(documents.features(candidates))
-            columns.append(reciprocal_ranks(candidates, shortlist)[:, None])
+            ranks = self.ranks[:, number] if own else reciprocal_ranks(candidates, shortlist)
+            columns.append(ranks[:, None])
             if self.parents is not None:
                 ranked = shortlist.with_scores(reciprocal_ranks(shortlist, shortlist))
                 columns.append(hierarchies.relatives(candidates, ranked, self.parents))
@@ -140,16 +145,12 @@ def _reciprocal_ranks(
     there_scores: np.ndarray,
     out: np.ndarray,
 ) -> None:
+    ranks = np.empty(len(there_ids), np.float32)
     for i in range(len(indptr) - 1):
-        first, last = there_ptr[i], there_ptr[i + 1]
-        rank = np.empty(last - first, np.int64)
-        # Stable, so that of equal scores the lower label has the better rank.
-        order = np.argsort(-there_scores[first:last], kind="mergesort")
-        for place in range(last - first):
-            rank[order[place]] = place + 1
-        q = first
+        q, last = there_ptr[i], there_ptr[i + 1]
+        reciprocal_ranks_of(there_scores, q, last, ranks)
         for p in range(indptr[i], indptr[i + 1]):
             while q < last and there_ids[q] < ids[p]:
                 q += 1
             if q < last and there_ids[q] == ids[p]:
-                out[p] = np.float32(1) / np.float32(rank[q - first])
+                out[p] = ranks[q]

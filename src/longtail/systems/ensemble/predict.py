@@ -76,8 +76,8 @@ class Encoded(EncodedDocuments):
         return self.fallback.fill(self._reranked(self.gathered.candidates), self.unreadable)
 
     def shortlist(self, size: int) -> Candidates:
-        """The best candidates of all members by the re-ranker."""
-        return self.scored.best(size)
+        """All candidates of all members, by the re-ranker."""
+        return self.scored
 
     @property
     def calibratable(self) -> np.ndarray:

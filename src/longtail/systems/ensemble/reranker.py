@@ -75,8 +75,9 @@ class Reranker(ArraySet):
         Shapes:
             features float32 [entries, features], group int8 [L]
         """
-        logits = self.logits(candidates, features, group)
-        return candidates.with_scores(_sigmoid(logits))
+        probabilities = self.logits(candidates, features, group)
+        _sigmoid(probabilities)
+        return candidates.with_scores(probabilities)
 
     def logits(self, candidates: Candidates, features: np.ndarray, group: np.ndarray) -> np.ndarray:
         """s of every candidate, float32 [entries]."""
@@ -105,11 +106,10 @@ class Reranker(ArraySet):
 
 
 @kernel
-def _sigmoid(logits: np.ndarray) -> np.ndarray:
-    out = np.empty_like(logits)
+def _sigmoid(logits: np.ndarray) -> None:
+    """In their places."""
     for p in range(len(logits)):
-        out[p] = np.float32(1) / (np.float32(1) + np.exp(-logits[p]))
-    return out
+        logits[p] = np.float32(1) / (np.float32(1) + np.exp(-logits[p]))
 
 
 @kernel(fastmath=SUMS)

@@ -59,7 +59,9 @@ class LinearPredictor:
             found.append((labels, np.exp(scores)))
         size = min(size, depth * len(found))
         labels, scores = found[0] if len(found) == 1 else average_answers(found, size)
-        labels[~has_entries(X)] = -1
+        readable = has_entries(X)
+        if not readable.all():
+            labels[~readable] = -1
         return Candidates.from_padded(labels, scores)
 
 
