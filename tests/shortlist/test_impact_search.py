@@ -1,4 +1,4 @@
-"""Lists that are read in part: with room for all entries as exact as the product, with less only labels are missed."""
+"""Lists that are read in part: with room for all entries the answer is exact, with less only labels are missed."""
 
 import itertools
 from typing import Any
@@ -40,7 +40,8 @@ def test_with_fewer_entries_labels_are_missed_but_products_are_exact(seed: int, 
         found, again = index.top(X, 10), index.top(X, 10)
         alone = Candidates.stack([index.top(X[[i]], 10) for i in range(20)])
     for other in (again, alone):
-        assert (other.ids == found.ids).all() and (other.scores == found.scores).all()
+        assert (other.ids == found.ids).all()
+        assert (other.scores == found.scores).all()
     products = X.toarray().astype(np.float64) @ labels.toarray().T
     assert np.allclose(found.scores, products[found.rows, found.ids], atol=1e-6)
     assert (index.match(X, found).scores == found.scores).all()

@@ -1,8 +1,8 @@
 """Labels (or documents) that share words with a document, among very many: the most telling entries of each list.
 
-Reading every inverted list to its end takes time in proportion to the rows. Here a document has so many entries that
-it reads: short lists whole, of long ones those of greatest weight, which come first. The rows of highest sum are then
-compared in full, so that what is found has the product that an exact search gives it.
+Reading every inverted list to its end takes time in proportion to the rows. Here a document reads a bounded number
+of entries: short lists whole, of long ones those of greatest weight, which come first. The rows of highest sum are
+then compared in full, so that what is found has the product that an exact search gives it.
 """
 
 from __future__ import annotations
