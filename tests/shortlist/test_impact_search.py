@@ -1,10 +1,8 @@
 """Lists that are read in part: with room for all entries the answer is exact, with less only labels are missed."""
 
 import itertools
-from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
@@ -35,10 +33,9 @@ def test_with_fewer_entries_labels_are_missed_but_products_are_exact(seed: int, 
     rng = np.random.default_rng(seed)
     labels, X = rows_of(60, 25, 0.3, rng), rows_of(20, 25, 0.3, rng)
     index = LexicalIndex(labels, exact_below=0)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(impact_search, "ENTRIES", entries)
-        found, again = index.top(X, 10), index.top(X, 10)
-        alone = Candidates.stack([index.top(X[[i]], 10) for i in range(20)])
+    index.entries = entries
+    found, again = index.top(X, 10), index.top(X, 10)
+    alone = Candidates.stack([index.top(X[[i]], 10) for i in range(20)])
     for other in (again, alone):
         assert (other.ids == found.ids).all()
         assert (other.scores == found.scores).all()
@@ -47,13 +44,13 @@ def test_with_fewer_entries_labels_are_missed_but_products_are_exact(seed: int, 
     assert (index.match(X, found).scores == found.scores).all()
 
 
-def test_short_lists_are_read_whole_and_of_long_ones_the_greatest_weights(monkeypatch: Any) -> None:
+def test_short_lists_are_read_whole_and_of_long_ones_the_greatest_weights() -> None:
     # The first word is in all labels, the less so the higher their number; the second in the last label alone.
     labels = np.zeros((10, 2), np.float32)
     labels[:, 0] = np.linspace(1, 0.1, 10)
     labels[9, 1] = 0.5
     index, X = LexicalIndex(csr_array(labels), exact_below=0), csr_array(np.ones((1, 2), np.float32))
-    monkeypatch.setattr(impact_search, "ENTRIES", 4)
+    index.entries = 4
     found = index.top(X, 10)
     assert found.ids.tolist() == [0, 1, 2, 9]
     assert np.allclose(found.scores, [1, 0.9, 0.8, 0.6])

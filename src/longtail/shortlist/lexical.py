@@ -30,7 +30,7 @@ class LexicalIndex:
         rows: [R, V]; of unit length, if products with documents of unit length are to be cosines.
         label_ptr: int64 [L + 1], the rows of label l are ``label_ptr[l]`` to ``label_ptr[l + 1]`` (its names, say);
             None: one row per label.
-        exact_below: from so many rows on, ``top`` reads ``impact_search.ENTRIES`` entries of the lists at most.
+        exact_below: from so many rows on, ``top`` reads the lists in part.
     """
 
     def __init__(
@@ -51,6 +51,7 @@ class LexicalIndex:
         self.exact = rows.shape[0] < exact_below
         if not self.exact:
             impact_search.order_by_weight(self._posting_ptr, self._posting_rows, self._posting_weights)
+        self.entries = impact_search.ENTRIES * -(-rows.nnz // max(rows.shape[0], 1))
         self._scratch = threading.local()
 
     def top(self, X: csr_array, size: int) -> Candidates:
@@ -99,11 +100,17 @@ class LexicalIndex:
                 self._features,
                 self._weights,
                 size,
-                impact_search.ENTRIES,
-                self._zeros("sums", self.shape[0]),
+                self.entries,
+                self._slots(),
                 self._zeros("document", self.shape[1]),
             )
         )
+
+    def _slots(self) -> np.ndarray:
+        if not hasattr(self._scratch, "slots"):
+            self._scratch.slots = impact_search.slots(self.entries)
+        found: np.ndarray = self._scratch.slots
+        return found
 
     def _zeros(self, name: str, size: int) -> np.ndarray:
         """Scratch of this thread, which whoever uses it leaves as zeros."""
