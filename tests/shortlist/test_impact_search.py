@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from longtail.shortlist import impact_search
 from longtail.shortlist.candidates import Candidates
-from longtail.shortlist.lexical import EXACT_BELOW, LexicalIndex
+from longtail.shortlist.lexical import LexicalIndex
 from tests.shortlist.test_lexical import rows_of
 
 
@@ -18,9 +18,7 @@ def test_where_all_entries_are_read_the_answer_is_that_of_an_exact_search(seed: 
     rng = np.random.default_rng(seed)
     label_ptr = np.concatenate([[0], np.cumsum(rng.integers(0, 4, 30))])
     rows, X = rows_of(int(label_ptr[-1]), 25, 0.2, rng), rows_of(20, 25, 0.2, rng)
-    exact, found = (
-        LexicalIndex(rows, label_ptr, exact_below=below).top(X, size) for below in (EXACT_BELOW, 0)
-    )
+    exact, found = (LexicalIndex(rows, label_ptr, exact=exact).top(X, size) for exact in (True, False))
     assert found.counts.tolist() == exact.counts.tolist()
     assert np.allclose(found.top_k(size).scores, exact.top_k(size).scores, atol=1e-6)
     products = (X @ rows.T).toarray()
@@ -32,7 +30,7 @@ def test_where_all_entries_are_read_the_answer_is_that_of_an_exact_search(seed: 
 def test_with_fewer_entries_labels_are_missed_but_products_are_exact(seed: int, entries: int) -> None:
     rng = np.random.default_rng(seed)
     labels, X = rows_of(60, 25, 0.3, rng), rows_of(20, 25, 0.3, rng)
-    index = LexicalIndex(labels, exact_below=0)
+    index = LexicalIndex(labels, exact=False)
     index.entries = entries
     found, again = index.top(X, 10), index.top(X, 10)
     alone = Candidates.stack([index.top(X[[i]], 10) for i in range(20)])
@@ -49,7 +47,7 @@ def test_short_lists_are_read_whole_and_of_long_ones_the_greatest_weights() -> N
     labels = np.zeros((10, 2), np.float32)
     labels[:, 0] = np.linspace(1, 0.1, 10)
     labels[9, 1] = 0.5
-    index, X = LexicalIndex(csr_array(labels), exact_below=0), csr_array(np.ones((1, 2), np.float32))
+    index, X = LexicalIndex(csr_array(labels), exact=False), csr_array(np.ones((1, 2), np.float32))
     index.entries = 4
     found = index.top(X, 10)
     assert found.ids.tolist() == [0, 1, 2, 9]

@@ -19,9 +19,6 @@ from longtail.shortlist.candidates import Candidates, by_blocks, over_blocks
 from longtail.shortlist.impact_search import best_product
 from longtail.shortlist.selection import by_id, offer
 
-EXACT_BELOW = 200_000
-"""With fewer rows than this, all entries of the lists are read."""
-
 
 class LexicalIndex:
     """The features of labels, by label and by feature. The product of a label is that of its best row.
@@ -30,12 +27,10 @@ class LexicalIndex:
         rows: [R, V]; of unit length, if products with documents of unit length are to be cosines.
         label_ptr: int64 [L + 1], the rows of label l are ``label_ptr[l]`` to ``label_ptr[l + 1]`` (its names, say);
             None: one row per label.
-        exact_below: from so many rows on, ``top`` reads the lists in part.
+        exact: whether ``top`` reads all lists to their ends; otherwise it may miss some.
     """
 
-    def __init__(
-        self, rows: csr_array, label_ptr: np.ndarray | None = None, exact_below: int = EXACT_BELOW
-    ) -> None:
+    def __init__(self, rows: csr_array, label_ptr: np.ndarray | None = None, *, exact: bool = True) -> None:
         rows = rows.astype(np.float32)
         rows.sum_duplicates()
         self.shape = rows.shape
@@ -48,8 +43,8 @@ class LexicalIndex:
         self._row_ptr, self._features, self._weights = _parts(rows)
         # Row by row, the transpose holds the rows that have a feature.
         self._posting_ptr, self._posting_rows, self._posting_weights = _parts(csr_array(rows.T))
-        self.exact = rows.shape[0] < exact_below
-        if not self.exact:
+        self.exact = exact
+        if not exact:
             impact_search.order_by_weight(self._posting_ptr, self._posting_rows, self._posting_weights)
         self.entries = impact_search.ENTRIES * -(-rows.nnz // max(rows.shape[0], 1))
         self._scratch = threading.local()
@@ -57,7 +52,7 @@ class LexicalIndex:
     def top(self, X: csr_array, size: int) -> Candidates:
         """The ``size`` labels of highest product with each row of X [n, V], those above 0 alone.
 
-        Among very many rows some may be missed; the products are exact all the same.
+        A search that is not exact may miss some; the products of those that it finds are exact all the same.
         """
         if size < 1:
             raise UsageError(f"the size of a shortlist must be at least 1, not {size}")
