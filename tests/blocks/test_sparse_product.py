@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, random_array
 
 from longtail import threads
-from longtail.blocks.sparse_product import Bags, _product_on_device, multiply, sparse_product
+from longtail.blocks.sparse_product import Bags, _product_on_device, add_rows, multiply, sparse_product
 
 
 def rows_of(n: int, m: int, seed: int, density: float = 0.3) -> csr_array:
@@ -47,6 +47,17 @@ def test_the_number_of_threads_changes_no_bit() -> None:
     alone = multiply(matrix, table)
     with threads.limit(3):
         assert (multiply(matrix, table) == alone).all()
+
+
+def test_rows_are_added_to_the_totals_of_their_entries() -> None:
+    Y = rows_of(40, 7, 2)
+    Y.data[:] = 1
+    rows = np.random.default_rng(0).standard_normal((40, 5), np.float32)
+    totals = np.zeros((7, 5), np.float32)
+    for start in range(0, 40, 9):
+        some = Y[start : start + 9]
+        add_rows(totals, some.indptr, some.indices, rows[start : start + 9])
+    assert (totals == csr_array(Y.T) @ rows).all()
 
 
 def test_bags_number_the_rows_in_play_anew() -> None:

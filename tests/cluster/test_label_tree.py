@@ -147,3 +147,14 @@ def test_centroids_do_not_depend_on_how_many_labels_are_summed_at_once(
         monkeypatch.setattr(label_tree, "_SUMMED", summed)
         blocks = label_centroids(X, Y, texts, keep=5)
         assert np.array_equal(blocks.toarray(), once.toarray())
+
+
+def test_natural_clusters_are_found_by_a_part_of_the_centroids() -> None:
+    rng = np.random.default_rng(5)
+    X = csr_array(random_array((300, 400), density=0.2, rng=rng, dtype=np.float32))
+    Y = csr_array(random_array((300, 60), density=0.05, rng=rng, dtype=np.float32))
+    whole, part = (label_centroids(X, Y, keep=100, clustered=clustered) for clustered in (False, True))
+    assert np.diff(part.indptr).max() == 64 < np.diff(whole.indptr).max()
+    expected, found = (build_label_tree(rows, leaf_size=5, arity=4) for rows in (whole, part))
+    assert found.label_order.tolist() == expected.label_order.tolist()
+    assert [level.tolist() for level in found.children] == [level.tolist() for level in expected.children]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -13,12 +14,14 @@ from scipy.sparse import csr_array
 from longtail.run import Run
 from longtail.text.config import TextConfig
 from longtail.text.feature_store import FeatureStore
+from longtail.training import matrices as module
 from longtail.training.matrices import (
     TrainingMatrices,
     document_rows,
     positives,
     self_labels,
     strongest_terms,
+    strongest_terms_of_product,
     with_centroids,
 )
 from longtail.types import FIELDS, Dataset, Document, Documents, LabelSet
@@ -172,6 +175,21 @@ def test_the_strongest_terms_are_no_weaker_than_the_others(rows: np.ndarray, kee
         assert kept.sum() == min(keep, (before > 0).sum())
         assert (after[kept] == before[kept]).all()
         assert before[~kept].max(initial=0) <= before[kept].min(initial=np.inf)
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 40])
+def test_a_product_that_is_cut_block_by_block_is_the_whole_one_cut(
+    at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    left, right = (csr_array(np.maximum(rng.standard_normal(shape), 0)) for shape in ((40, 30), (30, 50)))
+    whole = strongest_terms(csr_array(left @ right), 9)
+    monkeypatch.setattr(module, "MULTIPLIED_AT_ONCE", at_once)
+    found = strongest_terms_of_product(left, right, 9)
+    assert found.shape == whole.shape
+    for part in ("indptr", "indices", "data"):
+        assert getattr(found, part).tolist() == getattr(whole, part).tolist()
+    assert strongest_terms_of_product(left[:0], right, 9).shape == (0, 50)
 
 
 def test_only_missing_texts_are_filled() -> None:

@@ -102,7 +102,9 @@ def test_metrics_are_those_of_the_evaluation(n_labels: int, filtered: bool) -> N
 
 
 @pytest.mark.parametrize("filtered", [False, True])
-def test_scores_may_come_block_by_block_from_anywhere(filtered: bool) -> None:
+def test_scores_may_come_block_by_block_from_anywhere(
+    filtered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     validation, _ = random_set(600, 30, filtered)
     rng = np.random.default_rng(1)
     documents, classifiers = rng.standard_normal((600, 5)), rng.standard_normal((30, 5))
@@ -113,7 +115,13 @@ def test_scores_may_come_block_by_block_from_anywhere(filtered: bool) -> None:
         blocks.append(len(part))
         return np.asarray(part)
 
-    assert metrics_of_scores(scores_of, validation) == metrics_of_products(documents, classifiers, validation)
+    expected = metrics_of_products(documents, classifiers, validation)
+    assert metrics_of_scores(scores_of, validation) == expected
+    assert sum(blocks) == 600
+    blocks.clear()
+    monkeypatch.setattr(module, "SCORES_AT_ONCE", 31 * 30)
+    assert metrics_of_scores(scores_of, validation) == expected
+    assert max(blocks) == 31
     assert sum(blocks) == 600
 
 

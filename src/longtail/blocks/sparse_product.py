@@ -100,6 +100,21 @@ def _multiply(
                 total[d] += weight * source[d]
 
 
+@kernel
+def add_rows(totals: np.ndarray, indptr: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> None:
+    """Add each row to the totals that a sparse matrix of ones names for it, in the order of the rows.
+
+    Shapes:
+        totals [m, D]; indptr [n + 1], indices [entries] below m; rows [n, D]
+    """
+    for i in range(len(rows)):
+        source = rows[i]
+        for place in range(indptr[i], indptr[i + 1]):
+            total = totals[indices[place]]
+            for d in range(len(source)):
+                total[d] += source[d]
+
+
 def _product_on_device(table: torch.Tensor, matrix: csr_array) -> torch.Tensor:
     parts = (torch.from_numpy(matrix.indptr), torch.from_numpy(matrix.indices), torch.from_numpy(matrix.data))
     sparse = torch.sparse_csr_tensor(*parts, size=matrix.shape, device=table.device)

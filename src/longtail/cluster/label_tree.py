@@ -145,7 +145,12 @@ def _parts(
 
 
 def label_centroids(
-    X: csr_array, Y: csr_array, texts: csr_array | None = None, *, keep: int = 1000
+    X: csr_array,
+    Y: csr_array,
+    texts: csr_array | None = None,
+    *,
+    keep: int = 1000,
+    clustered: bool = False,
 ) -> csr_array:
     """A unit-length row a label: the sum of its documents' features, cut to the ``keep`` largest entries.
 
@@ -153,6 +158,7 @@ def label_centroids(
 
     Args:
         texts: features of the labels' texts, each of which counts as one more document.
+        clustered: give only those entries of the rows that natural clusters are found by, which take less memory.
     """
     by_label = Y.T.tocsr()
     parts = []
@@ -160,8 +166,9 @@ def label_centroids(
         sums = csr_array(by_label[some] @ X)
         if texts is not None:
             sums = csr_array(sums + texts[some])
-        parts.append(_largest_entries(sums, keep))
-    return unit_rows(parts[0] if len(parts) == 1 else csr_array(vstack(parts, format="csr")))
+        rows = unit_rows(_largest_entries(sums, keep))
+        parts.append(_largest_entries(rows, _CLUSTERED) if clustered else rows)
+    return parts[0] if len(parts) == 1 else csr_array(vstack(parts, format="csr"))
 
 
 def _label_blocks(by_label: csr_array, X: csr_array) -> Iterator[slice]:

@@ -1,7 +1,8 @@
 """Labels (or documents) that share words with a document: products of sparse rows by inverted lists.
 
 Every list is read to its end, those of words in half of all labels too: adding to a dense row of sums without
-asking anything costs about a nanosecond an entry, and cleverer ways to skip entries took longer.
+asking anything costs about a nanosecond an entry, and cleverer ways to skip entries took longer. Only among very
+many rows, lists are read in part (``impact_search``).
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from scipy.sparse import csr_array
 
 from longtail.errors import UsageError
 from longtail.kernels import kernel
+from longtail.shortlist import impact_search
 from longtail.shortlist.candidates import Candidates, by_blocks, over_blocks
+from longtail.shortlist.impact_search import best_product
 from longtail.shortlist.selection import best_in_order
 
 _TILE = 64
@@ -27,9 +30,10 @@ class LexicalIndex:
         rows: [R, V]; of unit length, if products with documents of unit length are to be cosines.
         label_ptr: int64 [L + 1], the rows of label l are ``label_ptr[l]`` to ``label_ptr[l + 1]`` (its names, say);
             None: one row per label.
+        exact: whether ``top`` reads all lists to their ends; otherwise it may miss some.
     """
 
-    def __init__(self, rows: csr_array, label_ptr: np.ndarray | None = None) -> None:
+    def __init__(self, rows: csr_array, label_ptr: np.ndarray | None = None, *, exact: bool = True) -> None:
         rows = rows.astype(np.float32)
         rows.sum_duplicates()
         self.shape = rows.shape
@@ -43,17 +47,24 @@ class LexicalIndex:
         self._row_ptr, self._features, self._weights = _parts(rows)
         # Row by row, the transpose holds the rows that have a feature.
         self._posting_ptr, self._posting_rows, self._posting_weights = _parts(csr_array(rows.T))
+        self.exact = exact
+        if not exact:
+            impact_search.order_by_weight(self._posting_ptr, self._posting_rows, self._posting_weights)
+        self.entries = impact_search.ENTRIES * -(-rows.nnz // max(rows.shape[0], 1))
         self._scratch = threading.local()
 
     def top(self, X: csr_array, size: int) -> Candidates:
-        """The ``size`` labels of highest product with each row of X [n, V], those above 0 alone."""
+        """The ``size`` labels of highest product with each row of X [n, V], those above 0 alone.
+
+        A search that is not exact may miss some; the products of those that it finds are exact all the same.
+        """
         if size < 1:
             raise UsageError(f"the size of a shortlist must be at least 1, not {size}")
         indptr, indices, data = self._checked(X)
 
         def search(a: int, b: int) -> Candidates:
-            if not hasattr(self._scratch, "sums"):
-                self._scratch.sums = np.zeros(self.shape[0], np.float32)
+            if not self.exact:
+                return self._top_in_part(indptr[a : b + 1], indices, data, size)
             return Candidates(
                 *_search(
                     indptr[a : b + 1],
@@ -66,11 +77,47 @@ class LexicalIndex:
                     self._label_of,
                     self._several,
                     size,
-                    self._scratch.sums,
+                    self._zeros("sums", self.shape[0]),
                 )
             )
 
         return by_blocks(X.shape[0], search)
+
+    def _top_in_part(
+        self, indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, size: int
+    ) -> Candidates:
+        return Candidates(
+            *impact_search.search(
+                indptr,
+                indices,
+                data,
+                self._posting_ptr,
+                self._posting_rows,
+                self._posting_weights,
+                self._label_ptr,
+                self._label_of,
+                self._row_ptr,
+                self._features,
+                self._weights,
+                size,
+                self.entries,
+                self._slots(),
+                self._zeros("document", self.shape[1]),
+            )
+        )
+
+    def _slots(self) -> np.ndarray:
+        if not hasattr(self._scratch, "slots"):
+            self._scratch.slots = impact_search.slots(self.entries)
+        found: np.ndarray = self._scratch.slots
+        return found
+
+    def _zeros(self, name: str, size: int) -> np.ndarray:
+        """Scratch of this thread, which whoever uses it leaves as zeros."""
+        if not hasattr(self._scratch, name):
+            setattr(self._scratch, name, np.zeros(size, np.float32))
+        found: np.ndarray = getattr(self._scratch, name)
+        return found
 
     def match(self, X: csr_array, candidates: Candidates) -> Candidates:
         """The candidates with the product of their best row and their document's as score; 0 without a row."""
@@ -80,8 +127,6 @@ class LexicalIndex:
         out = np.empty(len(candidates.ids), np.float32)
 
         def fill(a: int, b: int) -> None:
-            if not hasattr(self._scratch, "document"):
-                self._scratch.document = np.zeros(self.shape[1], np.float32)
             _match(
                 indptr[a : b + 1],
                 indices,
@@ -92,7 +137,7 @@ class LexicalIndex:
                 self._row_ptr,
                 self._features,
                 self._weights,
-                self._scratch.document,
+                self._zeros("document", self.shape[1]),
                 out,
             )
 
@@ -133,13 +178,7 @@ def _match(
         for p in range(indptr[i], indptr[i + 1]):
             document[indices[p]] = data[p]
         for p in range(candidate_ptr[i], candidate_ptr[i + 1]):
-            out[p] = 0
-            begin = label_ptr[ids[p]]
-            for row in range(begin, label_ptr[ids[p] + 1]):
-                product = np.float32(0)
-                for q in range(row_ptr[row], row_ptr[row + 1]):
-                    product += document[features[q]] * weights[q]
-                out[p] = product if row == begin else max(out[p], product)
+            out[p] = best_product(ids[p], label_ptr, row_ptr, features, weights, document)
         for p in range(indptr[i], indptr[i + 1]):
             document[indices[p]] = 0
 

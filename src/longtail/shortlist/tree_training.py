@@ -6,6 +6,7 @@ siblings (Parabel, Bonsai, XR-Linear all do this).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,15 +80,23 @@ def train_tree(
             phase.advance(task.last - task.first)
 
     largest_first = sorted(tasks, key=lambda task: -task.cost)
-    found = engine.in_use().map(_train, shared, largest_first, done=report)
-    trained = dict(zip((task.number for task in largest_first), found, strict=True))
+    numbers = (task.number for task in largest_first)
+    trained = dict(zip(numbers, engine.in_use().map(_train, shared, largest_first, done=report), strict=True))
+    return TreeWeights.join(tree, _given_away(tree, tasks, trained))
+
+
+def _given_away(
+    tree: LabelTree, tasks: list[_Task], trained: dict[int, SparseWeights]
+) -> Iterator[list[SparseWeights]]:
+    """What was trained for each node in order; what is given is forgotten here, as all trees take much memory."""
     # A node without children (more clusters than labels) has no task, but a place among the others.
-    nodes: dict[tuple[int, int], list[SparseWeights]] = {
+    nodes: dict[tuple[int, int], list[int]] = {
         (level, node): [] for level, bounds in enumerate(tree.children) for node in range(len(bounds) - 1)
     }
     for task in tasks:
-        nodes[task.level, task.node].append(trained[task.number])
-    return TreeWeights.join(tree, list(nodes.values()))
+        nodes[task.level, task.node].append(task.number)
+    for numbers in nodes.values():
+        yield [trained.pop(number) for number in numbers]
 
 
 def _train(shared: _Shared, task: _Task) -> SparseWeights:

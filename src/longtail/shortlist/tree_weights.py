@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,13 +41,17 @@ class TreeWeights(ArraySet):
     bias: np.ndarray = array("float32", "children")
 
     @classmethod
-    def join(cls, tree: LabelTree, nodes: Sequence[Sequence[SparseWeights]]) -> TreeWeights:
-        """Lay out what was trained: for each node in order, its children's classifiers, in a few parts."""
+    def join(cls, tree: LabelTree, nodes: Iterable[Sequence[SparseWeights]]) -> TreeWeights:
+        """Lay out what was trained: for each node in order, its children's classifiers, in a few parts.
+
+        Nodes are taken one after another, so that whoever gives them need not keep them.
+        """
         counts = [len(level) - 1 for level in tree.children]
         starts = np.cumsum(counts)
         child_ptr = [level[:-1] + start for level, start in zip(tree.children, starts, strict=True)]
-        features, sizes, columns, values = [], [], [], []
+        features, sizes, columns, values, bias = [], [], [], [], []
         for parts in nodes:
+            bias += [part.bias for part in parts]
             if not parts:
                 features.append(np.zeros(0, np.int32))
                 sizes.append(np.zeros(0, np.int64))
@@ -61,14 +65,15 @@ class TreeWeights(ArraySet):
             sizes.append(size[size > 0])
             columns.append(weights.indices.astype(np.uint16))
             values.append(weights.data)
-        row_node = np.repeat(np.arange(len(nodes)), [len(rows) for rows in features]).astype(np.int32)
+        row_node = np.repeat(np.arange(len(features)), [len(rows) for rows in features]).astype(np.int32)
         row_feature = np.concatenate(features).astype(np.int32)
         row_level = np.repeat(np.arange(len(counts)), counts)[row_node]
         order = np.lexsort((row_node, row_feature, row_level))
         row_ptr = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
-        new_ptr, new_columns, new_values = _reorder(
-            row_ptr, np.concatenate(columns), np.concatenate(values), order
-        )
+        all_columns, all_values = np.concatenate(columns), np.concatenate(values)
+        # The parts are most of the memory of a large tree.
+        del columns, values
+        new_ptr, new_columns, new_values = _reorder(row_ptr, all_columns, all_values, order)
         return cls(
             child_ptr=np.concatenate([*child_ptr, [starts[-1] + len(tree.label_order)]]).astype(np.int64),
             label_order=tree.label_order.astype(np.int32),
@@ -78,7 +83,7 @@ class TreeWeights(ArraySet):
             row_ptr=new_ptr,
             columns=new_columns,
             values=new_values,
-            bias=np.concatenate([part.bias for parts in nodes for part in parts]).astype(np.float32),
+            bias=np.concatenate(bias).astype(np.float32),
         )
 
     def check_relations(self) -> None:

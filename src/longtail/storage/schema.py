@@ -30,6 +30,7 @@ from longtail.storage.arrays import read_arrays, write_arrays
 _KEY = "array"
 _DELTAS = "deltas"
 _LARGEST_HALF = np.float32(np.finfo(np.float16).max)
+_ROUNDED_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +214,12 @@ def _in_memory(name: str, found: np.ndarray, declared: Array) -> np.ndarray:
 def _rounded(found: np.ndarray, stored: np.dtype[Any]) -> np.ndarray:
     if stored.kind != "f":
         return found
-    inside: np.ndarray = np.clip(found, -_LARGEST_HALF, _LARGEST_HALF)
-    return inside.astype(stored).astype(found.dtype)
+    rounded = np.empty(found.shape, found.dtype)
+    # Block by block: with many rows, what lies between would take the memory twice.
+    for start in range(0, max(len(found), 1), _ROUNDED_AT_ONCE):
+        rows = slice(start, start + _ROUNDED_AT_ONCE)
+        rounded[rows] = np.clip(found[rows], -_LARGEST_HALF, _LARGEST_HALF).astype(stored)
+    return rounded
 
 
 def _parsed(expression: str) -> tuple[str, int]:

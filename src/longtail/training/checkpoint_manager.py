@@ -97,7 +97,8 @@ class CheckpointManager:
         is_best = result.best_epoch == result.epochs - 1
         time_for_it = self.folder is not None and time.monotonic() >= self._written_at + self._pause
         if not self.group.shared(time_for_it):
-            if is_best and self.group.first:
+            # After the last epoch the weights themselves are the best ones.
+            if is_best and self.group.first and result.epochs < self.config.epochs:
                 self.best = {name: array.copy() for name, array in weights_of(self.task).items()}
             return
         start = time.monotonic()

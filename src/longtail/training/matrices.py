@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, diags_array
+from scipy.sparse import coo_array, csr_array, diags_array, vstack
 
 from longtail.cluster.label_tree import label_centroids, unit_rows
 from longtail.run import Run
@@ -15,6 +15,9 @@ from longtail.text.config import TextConfig
 from longtail.text.feature_store import FeatureStore
 from longtail.text.tfidf import TfidfFeatures
 from longtail.types import Dataset, Documents
+
+MULTIPLIED_AT_ONCE = 1 << 16
+"""Rows of a product that are in memory at a time before they are cut to few terms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +119,12 @@ def with_centroids(Z: csr_array, X: csr_array, Y: csr_array, missing: np.ndarray
 def strongest_terms(rows: csr_array, keep: int) -> csr_array:
     """Rows cut to their ``keep`` highest values, columns in order."""
     return Candidates.from_csr(csr_array(rows)).best(keep).to_csr(rows.shape[1])
+
+
+def strongest_terms_of_product(left: csr_array, right: csr_array, keep: int) -> csr_array:
+    """``strongest_terms(left @ right, keep)``, block by block: the whole product may have many times as many."""
+    parts = []
+    for start in range(0, max(left.shape[0], 1), MULTIPLIED_AT_ONCE):
+        some = left[start : start + MULTIPLIED_AT_ONCE]
+        parts.append(strongest_terms(csr_array(some @ right), keep))
+    return parts[0] if len(parts) == 1 else csr_array(vstack(parts, format="csr"))

@@ -107,24 +107,22 @@ class BatchSampler:
     def _masks(
         self, Y: csr_array, hard: np.ndarray | None, columns: np.ndarray, rows: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        place = np.full(Y.shape[1], -1)
-        place[columns] = np.arange(len(columns))
         positive = np.zeros((len(rows), len(columns)), bool)
-        positive[np.repeat(np.arange(len(rows)), np.diff(Y.indptr)), place[Y.indices]] = True
+        of_entry = np.repeat(np.arange(len(rows)), np.diff(Y.indptr))
+        positive[of_entry, np.searchsorted(columns, Y.indices)] = True
         if self.scope == "document" and hard is not None:
             negative = np.zeros_like(positive)
             documents, slots = np.nonzero(hard >= 0)
-            negative[documents, place[hard[documents, slots]]] = True
+            negative[documents, np.searchsorted(columns, hard[documents, slots])] = True
             negative &= ~positive
         else:
             negative = ~positive
         if self.self_label is not None:
-            _unmark(negative, self.self_label[rows], place)
+            _unmark(negative, self.self_label[rows], columns)
         if self.ignored is not None:
             ignored = self.ignored[rows]
             document = np.repeat(np.arange(len(rows)), np.diff(ignored.indptr))
-            column = place[ignored.indices]
-            there = column >= 0
+            column, there = _places(columns, ignored.indices)
             for mask in (positive, negative):
                 mask[document[there], column[there]] = False
         return positive, negative
@@ -163,14 +161,12 @@ def sample_from_clusters(
     columns = np.sort(np.concatenate([np.flatnonzero(is_positive), negatives]))
     # Labels that are a positive of some document are in for certain.
     log_weight = np.where(is_positive[columns], 0.0, log_share).astype(np.float32)
-    place = np.full(n_labels, -1)
-    place[columns] = np.arange(len(columns))
     positive = np.zeros((n, len(columns)), bool)
-    positive[np.repeat(np.arange(n), np.diff(Y.indptr)), place[Y.indices]] = True
+    positive[np.repeat(np.arange(n), np.diff(Y.indptr)), np.searchsorted(columns, Y.indices)] = True
     negative = ~positive
     if retrieved is not None and scope == "document":
         negative &= retrieved[:, cluster_of[columns]]
-    _unmark(negative, self_label, place)
+    _unmark(negative, self_label, columns)
     return SampledLabels(columns, positive, negative, log_weight)
 
 
@@ -199,7 +195,15 @@ def inclusion_probability(counts: np.ndarray, n_documents: int, batch_size: int,
     return np.asarray(np.maximum(-np.expm1(absent), 1e-6), np.float32)
 
 
-def _unmark(negative: np.ndarray, self_label: np.ndarray, place: np.ndarray) -> None:
+def _places(columns: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where labels are among the rising columns, and whether they are; a table of all labels would cost more."""
+    if not len(columns):
+        return np.zeros(len(labels), np.int64), np.zeros(len(labels), bool)
+    place = np.minimum(np.searchsorted(columns, labels), len(columns) - 1)
+    return place, columns[place] == labels
+
+
+def _unmark(negative: np.ndarray, self_label: np.ndarray, columns: np.ndarray) -> None:
     """Make no document a negative of itself."""
-    inside = np.flatnonzero((self_label >= 0) & (place[self_label] >= 0))
-    negative[inside, place[self_label[inside]]] = False
+    place, there = _places(columns, self_label)
+    negative[np.flatnonzero(there), place[there]] = False

@@ -15,6 +15,8 @@ from longtail.types import Dataset
 
 MOST_SCORES = 100_000_000
 """Documents times labels that one validation scores at most: about a second of one core."""
+SCORES_AT_ONCE = 1 << 25
+"""Scores that are in memory at a time."""
 
 DEPTH = 10
 
@@ -92,8 +94,9 @@ def metrics_of_scores(
     n, n_labels = validation.Y.shape
     depth = min(DEPTH, n_labels)
     labels = np.full((n, DEPTH), -1)
-    for start in range(0, n, 256):
-        rows = slice(start, start + 256)
+    at_once = max(1, min(256, SCORES_AT_ONCE // max(n_labels, 1)))
+    for start in range(0, n, at_once):
+        rows = slice(start, start + at_once)
         scores = scores_of(rows)
         if validation.unscored is not None:
             pairs = validation.unscored[rows]

@@ -63,6 +63,16 @@ def test_a_label_without_documents_is_clustered_by_its_text(tiny: Parts) -> None
     np.testing.assert_allclose(found[twin], mean, rtol=1e-3, atol=1e-4)
 
 
+def test_centroids_do_not_depend_on_the_blocks_they_are_added_up_in(
+    tiny: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inputs = context_of(tiny).inputs
+    tokens = np.random.default_rng(0).standard_normal((inputs.X.shape[1], 16)).astype(np.float32)
+    whole = train.embedded_centroids(inputs, tokens)
+    monkeypatch.setattr(train, "EMBEDDED_AT_ONCE", 7)
+    assert (train.embedded_centroids(inputs, tokens) == whole).all()
+
+
 def test_how_labels_are_clustered(tiny: Parts) -> None:
     """Table 7: by centroids that the graph has smoothed (ECLARE), by plain ones (DECAF), at random (MACH)."""
 

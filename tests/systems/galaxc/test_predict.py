@@ -12,6 +12,8 @@ import torch
 from scipy.sparse import csr_array
 
 from longtail.shortlist.candidates import Candidates
+from longtail.shortlist.cell_search import CellSearch
+from longtail.shortlist.meta_shortlist import ClusterSearch
 from longtail.systems.galaxc import train as steps
 from longtail.systems.galaxc.config import GalaxcConfig
 from longtail.systems.galaxc.model import GraphEncoder
@@ -204,6 +206,18 @@ def test_the_shortlist_has_near_labels_and_votes(trained: Galaxc, tiny: Parts) -
     assert nearest.counts.max() == 4
     assert pairs_of(encoded.shortlist(5)) == pairs_of(nearest) | pairs_of(votes)
     assert pairs_of(votes) - pairs_of(nearest)
+
+
+def test_from_so_many_labels_on_they_are_searched_by_cells(trained: Galaxc, tiny: Parts) -> None:
+    queries, found = queries_of(trained, tiny.test), []
+    for below, kind in ((41, ClusterSearch), (40, CellSearch)):
+        shortlist = replace(trained.config.shortlist, size=4, nearest_exact_below=below)
+        predictor = with_config(trained.predictor_, replace(trained.config, shortlist=shortlist))
+        assert isinstance(predictor._classifier_search, kind)
+        found.append(GraphDocuments(predictor, queries).nearest)
+    # All labels are in the cells that are looked at.
+    assert found[1].ids.tolist() == found[0].ids.tolist()
+    assert np.allclose(found[1].scores, found[0].scores)
 
 
 def test_near_documents_vote_for_their_labels(trained: Galaxc, tiny: Parts) -> None:

@@ -39,6 +39,26 @@ def settings(request: pytest.FixtureRequest, encoder: str) -> dict[str, Any]:
     return {**kinds[request.param], "neighbours": 10}
 
 
+def is_exact(model: Knn) -> bool:
+    neighbours = model.training_.neighbours
+    assert isinstance(neighbours, TermNeighbours)
+    return neighbours._index.exact
+
+
+def test_from_so_many_documents_on_the_search_is_not_exact(tiny: Parts, tmp_path: Path) -> None:
+    exact, other = (Knn(exact_below=len(tiny.train) + more).fit(tiny.train) for more in (1, 0))
+    assert is_exact(exact)
+    assert not is_exact(other)
+    other.save(tmp_path / "model")
+    loaded = longtail.load(tmp_path / "model")
+    assert isinstance(loaded, Knn)
+    assert not is_exact(loaded)
+    # So few entries are all read.
+    answers = [model.predict(tiny.test) for model in (exact, other, loaded)]
+    assert same(answers[1], answers[2])
+    assert np.allclose(answers[0].scores, answers[1].scores, atol=1e-5)
+
+
 def retrained(settings: dict[str, Any], model: Knn, data: Dataset) -> Knn:
     """A model of these documents over the vocabulary of another one."""
     fresh = Knn(**settings).fit(data)

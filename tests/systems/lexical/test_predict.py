@@ -28,8 +28,8 @@ def rows(features: TfidfFeatures) -> NameRows:
     return NameRows.of(features, NAMES)
 
 
-def documents(features: TfidfFeatures, rows: NameRows) -> LexicalDocuments:
-    return LexicalDocuments(rows.index(features.n_columns), features.transform(TEXTS))
+def documents(features: TfidfFeatures, rows: NameRows, exact_below: int = 100) -> LexicalDocuments:
+    return LexicalDocuments(rows.index(features.n_columns, exact_below), features.transform(TEXTS))
 
 
 def expected(features: TfidfFeatures) -> np.ndarray:
@@ -45,6 +45,15 @@ def test_a_label_has_the_cosine_of_its_best_name(features: TfidfFeatures, rows: 
     assert found.scores.max() <= 1
     assert (found.scores > 0).all()
     assert 1 not in found.ids
+
+
+def test_from_so_many_names_on_the_search_is_not_exact(features: TfidfFeatures, rows: NameRows) -> None:
+    names = len(rows.indptr) - 1
+    exact, other = documents(features, rows, names + 1), documents(features, rows, names)
+    assert exact.index.exact
+    assert not other.index.exact
+    # So few entries are all read.
+    assert np.allclose(other.shortlist(4).to_csr(4).toarray(), expected(features), atol=1e-3)
 
 
 def test_features_of_any_candidates(features: TfidfFeatures, rows: NameRows) -> None:

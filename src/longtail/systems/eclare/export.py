@@ -71,6 +71,8 @@ def export_model(context: TrainingContext, clusters: Clusters, ranker: Trained) 
     classifiers, parts = ranker.classifiers()
     found = log_odds(context, ranker, classifiers, context.config.rank_loss)
     root = np.float32(np.sqrt(found.slope))
+    # In place: with many labels a copy is gigabytes.
+    classifiers *= root
     G = context.inputs.G
     none = np.zeros((0, width), np.float32)
     attention = network.attention
@@ -78,7 +80,7 @@ def export_model(context: TrainingContext, clusters: Clusters, ranker: Trained) 
     return Weights(
         tokens=ranker.tokens.weight.numpy() * root,
         residual=network.document.exported().numpy(),
-        classifiers=classifiers * root,
+        classifiers=classifiers,
         bias=np.array([found.intercept], np.float32),
         cluster_tokens=none if shared else clusters.tokens,
         cluster_residual=clusters.residual,

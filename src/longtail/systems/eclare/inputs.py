@@ -13,7 +13,7 @@ from longtail.run import Run
 from longtail.systems.eclare.config import ClassifierConfig, EclareConfig
 from longtail.text.feature_store import FeatureStore
 from longtail.text.tfidf import TfidfFeatures
-from longtail.training.matrices import TrainingMatrices, strongest_terms
+from longtail.training.matrices import TrainingMatrices, strongest_terms, strongest_terms_of_product
 from longtail.types import Dataset
 
 
@@ -70,7 +70,7 @@ def convolved_texts(Z: csr_array, G: csr_array, config: ClassifierConfig) -> tup
     if config.gale != "none":
         smooth = Z
         for _ in range(config.order):
-            smooth = strongest_terms(csr_array(G @ smooth), config.max_terms)
+            smooth = strongest_terms_of_product(G, smooth, config.max_terms)
             texts.append(smooth)
     return tuple(texts)
 
@@ -79,4 +79,6 @@ def initial_texts(Z: csr_array, G: csr_array, config: ClassifierConfig) -> csr_a
     """The texts that refinement vectors are initialised with (Module III): G Z (paper) or Z; None: zeros."""
     if config.initialise == "zero":
         return None
-    return strongest_terms(csr_array(G @ Z) if config.initialise == "graph" else Z, config.max_terms)
+    if config.initialise == "graph":
+        return strongest_terms_of_product(G, Z, config.max_terms)
+    return strongest_terms(Z, config.max_terms)

@@ -122,17 +122,19 @@ class Network(nn.Module):
         """
         was_training = self.training
         self.eval()
-        classifiers, weights = [], []
-        for start in range(0, _rows(texts, refinement), EXPORTED_AT_ONCE):
+        # Filled in place: parts that are joined at the end would take the memory twice.
+        n = _rows(texts, refinement)
+        classifiers = np.empty((n, self.document.width), np.float32)
+        weights = np.empty((n, len(self.blocks) + (refinement is not None)), np.float32)
+        for start in range(0, n, EXPORTED_AT_ONCE):
             some = slice(start, start + EXPORTED_AT_ONCE)
             bags = Bags.of(*(text[some] for text in texts)) if texts else None
             rows = None if refinement is None else refinement.weight[some] * self.shrinkage(counts[some])
             leaf = tokens.weight[torch.from_numpy(bags.rows)] if bags else tokens.weight[:0]
             w, alpha = self.classifiers(bags.matrices if bags else (), leaf, rows)
-            classifiers.append(w.cpu().numpy())
-            weights.append(alpha.cpu().numpy())
+            classifiers[some], weights[some] = w.cpu().numpy(), alpha.cpu().numpy()
         self.train(was_training)
-        return np.concatenate(classifiers), np.concatenate(weights)
+        return classifiers, weights
 
 
 def _rows(texts: Sequence[csr_array], refinement: RowTable | None) -> int:

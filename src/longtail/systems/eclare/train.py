@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array
 
-from longtail.blocks.sparse_product import multiply
+from longtail.blocks.sparse_product import add_rows, multiply
 from longtail.cluster.label_tree import label_centroids, unit_rows
 from longtail.cluster.meta_labels import (
     MetaLabels,
@@ -31,12 +31,14 @@ from longtail.systems.eclare.predict import Clusters, Shortlister, Weights
 from longtail.text.feature_store import FeatureStore
 from longtail.training.checkpoint import open_for
 from longtail.training.fingerprint import fingerprint
-from longtail.training.matrices import strongest_terms
+from longtail.training.matrices import strongest_terms, strongest_terms_of_product
 from longtail.training.rows import RowTable
 from longtail.training.validation import ValidationSet, metrics_of_products
 from longtail.types import Dataset
 
 MINED_AT_ONCE = 4096
+EMBEDDED_AT_ONCE = 1 << 16
+"""Vectors of documents or label texts that are in memory at a time, where all are added up."""
 CENTROID_TERMS = 64
 """Terms of a label's smoothed centroid: more cost time and hardly move a cluster."""
 
@@ -123,8 +125,11 @@ def cluster(context: TrainingContext, centroids: csr_array | np.ndarray) -> Meta
     elif isinstance(centroids, np.ndarray):
         centroids = smoothed_centroids(inputs.G, centroids) if smooth else centroids
     else:
-        centroids = smoothed_centroids(inputs.G, centroids) if smooth else centroids
-        centroids = strongest_terms(centroids, CENTROID_TERMS)
+        centroids = (
+            strongest_terms_of_product(inputs.G, centroids, CENTROID_TERMS)
+            if smooth
+            else strongest_terms(centroids, CENTROID_TERMS)
+        )
     wanted = config.clusters or nearest_power_of_two(n_labels / config.labels_per_cluster)
     return meta_labels(centroids, clusters=wanted, heads=inputs.heads, seed=context.seed)
 
@@ -209,11 +214,22 @@ def embedded_centroids(inputs: Inputs, tokens: np.ndarray) -> np.ndarray:
 
     Without the text, a label that has no documents would be near no other, and land in any cluster.
     """
-    documents, texts = multiply(inputs.X, tokens), multiply(inputs.Z, tokens)
-    for rows in (documents, texts):
-        rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(np.float32).tiny)
-    centroids: np.ndarray = np.asarray(csr_array(inputs.Y.T) @ documents) + texts
+    centroids = np.zeros((inputs.Y.shape[1], tokens.shape[1]), np.float32)
+    # Block by block: vectors of all documents would take as much memory again, and more.
+    for start in range(0, inputs.X.shape[0], EMBEDDED_AT_ONCE):
+        rows = slice(start, start + EMBEDDED_AT_ONCE)
+        Y = inputs.Y[rows]
+        add_rows(centroids, Y.indptr, Y.indices, _directions(multiply(inputs.X[rows], tokens)))
+    for start in range(0, len(centroids), EMBEDDED_AT_ONCE):
+        rows = slice(start, start + EMBEDDED_AT_ONCE)
+        centroids[rows] += _directions(multiply(inputs.Z[rows], tokens))
     return centroids
+
+
+def _directions(rows: np.ndarray) -> np.ndarray:
+    """Rows of length one, or of zeros; in place."""
+    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    return rows
 
 
 # --- Module III: initial refinement vectors and hard negatives --------------------------------------------------

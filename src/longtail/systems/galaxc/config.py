@@ -194,6 +194,9 @@ class ShortlistConfig:
     """What is searched: means of transformed resolutions (paper: this one), means of convolved ones (its published
     code), or the classifiers of the labels in place of their embeddings, by inner product: an exact search over
     copies in 8 bits."""
+    nearest_exact_below: int = 200_000
+    """With fewer labels than this, the search among classifiers compares all labels; otherwise those of 384 of the
+    cells that classifiers are divided into, 64 in each, about."""
     voters: int = 20
     """Nearest nodes whose labels join the shortlist, where they are training documents (paper: 0)."""
     ef_search: int = 200
@@ -201,7 +204,7 @@ class ShortlistConfig:
 
     def __post_init__(self) -> None:
         at_least_one(self, "size", "ef_search")
-        at_least_zero(self, "voters")
+        at_least_zero(self, "voters", "nearest_exact_below")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

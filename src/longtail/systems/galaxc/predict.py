@@ -23,6 +23,7 @@ from longtail.shortlist.ann import AnnIndex
 from longtail.shortlist.ann_graph import EF_CONSTRUCTION, M
 from longtail.shortlist.candidate_features import EncodedDocuments
 from longtail.shortlist.candidates import Candidates, union_of
+from longtail.shortlist.cell_search import CellSearch
 from longtail.shortlist.layered import LayeredWeights
 from longtail.shortlist.meta_shortlist import ClusterSearch
 from longtail.shortlist.resolutions import attended, transformed
@@ -261,8 +262,10 @@ class Predictor:
         return Candidates.from_padded(*found_padded)
 
     @cached_property
-    def _classifier_search(self) -> ClusterSearch:
-        return ClusterSearch(self.weights.classifiers)
+    def _classifier_search(self) -> ClusterSearch | CellSearch:
+        classifiers = self.weights.classifiers
+        exact = len(classifiers) < self.config.shortlist.nearest_exact_below
+        return (ClusterSearch if exact else CellSearch)(classifiers)
 
     @cached_property
     def _longest(self) -> float:

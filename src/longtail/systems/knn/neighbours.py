@@ -26,6 +26,8 @@ from longtail.storage import VerifiedFolder
 from longtail.storage.schema import ArraySet, array
 
 ROWS_FILE, POSITIONS_FILE = "rows.safetensors", "positions.safetensors"
+EXACT_BELOW = 200_000
+"""With fewer sparse rows than this all are compared, unless the settings say otherwise."""
 MOST_REMOVED = 1000
 """With more removed rows than this the graph is built anew: a search has to look that much further."""
 
@@ -80,23 +82,27 @@ class Positions(ArraySet):
 
 
 class TermNeighbours(Neighbours):
-    """Sparse rows, all compared by inverted lists, which are made when they are first searched."""
+    """Sparse rows, compared by inverted lists, which are made when they are first searched.
 
-    def __init__(self, rows: TermRows, n_terms: int) -> None:
-        self.rows, self.n_terms = rows, n_terms
+    Args:
+        exact_below: with fewer rows than this, lists are read to their ends.
+    """
+
+    def __init__(self, rows: TermRows, n_terms: int, exact_below: int = EXACT_BELOW) -> None:
+        self.rows, self.n_terms, self.exact_below = rows, n_terms, exact_below
 
     @classmethod
-    def of(cls, X: csr_array) -> Self:
+    def of(cls, X: csr_array, exact_below: int = EXACT_BELOW) -> Self:
         """Rows of length one, columns in order."""
         rows = TermRows(
             X.indptr.astype(np.int64), X.indices.astype(np.int32), X.data.astype(np.float32, copy=False)
         )
-        return cls(rows, X.shape[1])
+        return cls(rows, X.shape[1], exact_below)
 
     @classmethod
-    def load(cls, folder: VerifiedFolder, n: int, n_terms: int) -> Self:
+    def load(cls, folder: VerifiedFolder, n: int, n_terms: int, exact_below: int = EXACT_BELOW) -> Self:
         """What was saved."""
-        return cls(TermRows.load(folder.path(ROWS_FILE), rows=n, terms=n_terms), n_terms)
+        return cls(TermRows.load(folder.path(ROWS_FILE), rows=n, terms=n_terms), n_terms, exact_below)
 
     def __len__(self) -> int:
         return len(self.rows.indptr) - 1
@@ -109,7 +115,7 @@ class TermNeighbours(Neighbours):
 
     @cached_property
     def _index(self) -> LexicalIndex:
-        return LexicalIndex(self.matrix)
+        return LexicalIndex(self.matrix, exact=len(self) < self.exact_below)
 
     def search(self, queries: csr_array, k: int) -> Found:
         """The k nearest rows of each query that share a term with it."""
@@ -118,11 +124,11 @@ class TermNeighbours(Neighbours):
 
     def added(self, rows: csr_array) -> Neighbours:
         """The same with more rows."""
-        return TermNeighbours.of(csr_array(vstack([self.matrix, rows], format="csr")))
+        return TermNeighbours.of(csr_array(vstack([self.matrix, rows], format="csr")), self.exact_below)
 
     def kept(self, rows: np.ndarray) -> Neighbours:
         """The rows of these numbers."""
-        return TermNeighbours.of(self.matrix[rows])
+        return TermNeighbours.of(self.matrix[rows], self.exact_below)
 
     def save(self, folder: Path) -> None:
         """One file."""

@@ -157,7 +157,7 @@ class Knn(System):
 
     def _load_neighbours(self, folder: VerifiedFolder, n: int, width: int) -> Neighbours:
         if self.config.vectors == "tfidf":
-            return TermNeighbours.load(folder, n, width)
+            return TermNeighbours.load(folder, n, width, self.config.exact_below)
         if self.config.search == "ann":
             return AnnNeighbours.load(folder, n, width, self.config.ef_search)
         return VectorNeighbours.load(folder, n, width)

@@ -57,7 +57,7 @@ def represent(data: Dataset, config: KnnConfig, store: FeatureStore) -> Represen
 def build(rows: Any, config: KnnConfig, run: Run) -> Neighbours:
     """The index of sparse rows or dense vectors."""
     if isinstance(rows, csr_array):
-        return TermNeighbours.of(rows)
+        return TermNeighbours.of(rows, config.exact_below)
     if config.search == "ann":
         return AnnNeighbours.of(rows, config.ef_search, run)
     return VectorNeighbours.of(rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from longtail.config import at_least_zero
 from longtail.systems.base import SystemConfig
 from longtail.text.config import TextConfig
 
@@ -27,3 +28,10 @@ class LexicalConfig(SystemConfig):
         default_factory=lambda: TextConfig(kind="wordpiece", sublinear_tf=True, title_share="auto")
     )
     """How texts and label names become features."""
+    exact_below: int = 200_000
+    """With fewer names than this, a document is compared with all that share a term with it; otherwise with those
+    of its rarest terms, which misses some labels and takes far less time."""
+
+    def __post_init__(self) -> None:
+        SystemConfig.__post_init__(self)
+        at_least_zero(self, "exact_below")

@@ -46,10 +46,11 @@ class NameRows(ArraySet):
             np.concatenate([self.data, other.data]),
         )
 
-    def index(self, n_terms: int) -> LexicalIndex:
+    def index(self, n_terms: int, exact_below: int) -> LexicalIndex:
         """Inverted lists over all names."""
-        shape = (len(self.indptr) - 1, n_terms)
-        return LexicalIndex(csr_array((self.data, self.indices, self.indptr), shape=shape), self.label_ptr)
+        n = len(self.indptr) - 1
+        rows = csr_array((self.data, self.indices, self.indptr), shape=(n, n_terms))
+        return LexicalIndex(rows, self.label_ptr, exact=n < exact_below)
 
 
 class LexicalDocuments(EncodedDocuments):

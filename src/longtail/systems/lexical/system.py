@@ -59,7 +59,7 @@ class Lexical(System):
 
     def _use(self, features: TfidfFeatures, names: NameRows) -> None:
         self.features_, self.names_ = features, names
-        self.index_ = names.index(features.n_columns)
+        self.index_ = names.index(features.n_columns, self.config.exact_below)
 
     def _add_labels(self, texts: list[str], examples: Dataset | None) -> None:
         """New rows; a vocabulary of label names alone takes the words of new names, as if all had been there."""

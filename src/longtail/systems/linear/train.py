@@ -58,7 +58,7 @@ def train_trees(X: csr_array, Y: csr_array, config: LinearConfig, run: Run) -> l
     with run.phase("tree"):
         short = X.nnz <= SHORT_ROW * X.shape[0]
         solver = _solver(X, Y, short, config)
-        centroids = label_centroids(X, Y)
+        centroids = label_centroids(X, Y, clustered=not config.tree.balanced)
     trees = []
     for number in range(_number_of_trees(short, Y.shape[1], config)):
         seed = config.seed + number
