@@ -236,7 +236,12 @@ MILLISECONDS: Mapping[str, Callable[[DataSize, Pace], float]] = {
 MEMBER_SHARE: Mapping[str, float] = {"linear": 0.5, "eclare": 0.55, "galaxc": 0.5}
 """What a member of an ensemble takes of the time that the system takes alone: it has fewer trees or epochs."""
 
-QUICK_DEPTH, QUICK_PRETRAIN, QUICK_TOKENS, QUICK_NEGATIVES = 4, 0.25, 16, 2000
+QUICK_ENCODER: Mapping[str, Any] = {
+    "depth": 4,
+    "pretrain": 0.25,
+    "pretrain_tokens": 16,
+    "pretrain_lr": 3e-4,
+}
 
 
 def quick_settings(member: str, size: DataSize) -> dict[str, Any]:
@@ -253,9 +258,9 @@ def quick_settings(member: str, size: DataSize) -> dict[str, Any]:
         as_it_is = {"pooling": "cls", "layers": 5, "standardise": False, "pretrain": 0}
         return {"encoder": as_it_is, "labels": {"encoded": False}, "train": train}
     return {
-        "encoder": {"depth": QUICK_DEPTH, "pretrain": QUICK_PRETRAIN, "pretrain_tokens": QUICK_TOKENS},
-        "labels": {"tokens": QUICK_TOKENS},
-        "negatives": {"most": QUICK_NEGATIVES},
+        "encoder": dict(QUICK_ENCODER),
+        "labels": {"tokens": QUICK_ENCODER["pretrain_tokens"]},
+        "negatives": {"most": 2000},
         "train": train,
     }
 
@@ -267,9 +272,10 @@ def _quick_epochs(size: DataSize) -> int:
 def _quick_encoder(size: DataSize, pace: Pace) -> float:
     if not size.pairs_are_short:
         return _reading(replace(size, label_texts=0), pace)
-    words = QUICK_TOKENS / 1.8
+    words = QUICK_ENCODER["pretrain_tokens"] / 1.8
     label_words = min(words, size.words if size.label_words is None else size.label_words)
-    return _xgrank_encoder(replace(size, label_words=label_words), pace, QUICK_PRETRAIN, QUICK_DEPTH)
+    shorter = replace(size, label_words=label_words)
+    return _xgrank_encoder(shorter, pace, QUICK_ENCODER["pretrain"], QUICK_ENCODER["depth"])
 
 
 ENCODER: Mapping[str, Callable[..., float]] = {"xgrank": _xgrank_encoder, "gudn": _gudn, "dual": _dual}

@@ -28,6 +28,7 @@ def pretrain(
     fields: Sequence[str],
     tokens: int,
     epochs: float,
+    lr: float | None = None,
     device: str,
     seed: int,
     run: Run,
@@ -41,9 +42,11 @@ def pretrain(
         self_label: the label that a document is itself, or -1.
         tokens: per text that are read at most.
         epochs: below 1: one epoch over that share of the documents.
+        lr: learning rate; None: that of ``dual``.
     """
     config = DualEncoderConfig()
-    config = replace(config, train=replace(config.train, epochs=math.ceil(epochs), device=device))
+    stage = replace(config.train, epochs=math.ceil(epochs), lr=lr or config.train.lr, device=device)
+    config = replace(config, train=stage)
     mean = MeanEncoder(encoder, min(config.tokens, tokens))
     documents = store.tokens(mean.subwords, tuple(fields))
     drawn = Y if epochs >= 1 else only_some(Y, epochs, seed)

@@ -34,6 +34,7 @@ from longtail.systems.xgrank.system import Xgrank
         ({"encoder": {"pretrain": -1}}, "pretrain"),
         ({"encoder": {"pretrain": 1.5}}, "pretrain"),
         ({"encoder": {"pretrain_tokens": 2}}, "pretrain_tokens"),
+        ({"encoder": {"pretrain_lr": 0.0}}, "pretrain_lr"),
         ({"encoder": {"depth": 0}}, "depth"),
         ({"negatives": {"most": 0}}, "most"),
         ({"rank_share": 1.5}, "rank_share"),

@@ -26,7 +26,9 @@ def united(shortlists: Sequence[Candidates]) -> tuple[Candidates, np.ndarray]:
         start += len(shortlist.ids)
     n = pointers.shape[1] - 1
     some = [(0, n)] if n <= FEW else threads.blocks(n, smallest=FEW)
-    found = threads.run_all(lambda rows: _united(pointers[:, rows[0] : rows[1] + 1].copy(), ids, scores), some)
+    found = threads.run_all(
+        lambda rows: _united(pointers[:, rows[0] : rows[1] + 1].copy(), ids, scores), some
+    )
     candidates = Candidates.stack([Candidates(ends, own, ranks[:, 0]) for ends, own, ranks in found])
     return candidates, found[0][2] if len(found) == 1 else np.concatenate([ranks for _, _, ranks in found])
 

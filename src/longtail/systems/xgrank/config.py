@@ -50,6 +50,8 @@ class EncoderConfig:
     paper: 0."""
     pretrain_tokens: int = 64
     """Tokens per text that are read in this training."""
+    pretrain_lr: float = 1e-4
+    """Learning rate of this training; less than an epoch takes a higher one."""
     cache: Literal["none", "float16", "float32"] = "float16"
     """Precision of the cached states of frozen layers, on the disk during training; none: computed at each step."""
     keep: Literal["copy", "reference"] = "copy"
@@ -72,6 +74,8 @@ class EncoderConfig:
         for name in ("tokens", "pretrain_tokens"):
             if getattr(self, name) < 3:
                 raise ConfigError(f"'{name}' must be at least 3, not {getattr(self, name)}")
+        if self.pretrain_lr <= 0:
+            raise ConfigError(f"'pretrain_lr' must be above 0, not {self.pretrain_lr}")
         for name in ("dropout", "pooled_dropout"):
             if not 0 <= getattr(self, name) < 1:
                 raise ConfigError(f"'{name}' must be from 0 to below 1, not {getattr(self, name)}")

@@ -231,6 +231,7 @@ def trained_as_dual_encoder(
         fields=config.fields,
         tokens=min(config.encoder.tokens, config.encoder.pretrain_tokens),
         epochs=epochs,
+        lr=config.encoder.pretrain_lr,
         device=config.train.device,
         seed=config.seed + number,
         run=context.run,
