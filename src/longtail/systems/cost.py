@@ -240,7 +240,8 @@ QUICK_ENCODER: Mapping[str, Any] = {
     "depth": 4,
     "pretrain": 0.25,
     "pretrain_tokens": 16,
-    "pretrain_lr": 3e-4,
+    "pretrain_lr": 2e-4,
+    "pretrain_batch_size": 64,
 }
 
 

@@ -29,6 +29,7 @@ def pretrain(
     tokens: int,
     epochs: float,
     lr: float | None = None,
+    batch_size: int | None = None,
     device: str,
     seed: int,
     run: Run,
@@ -43,9 +44,16 @@ def pretrain(
         tokens: per text that are read at most.
         epochs: below 1: one epoch over that share of the documents.
         lr: learning rate; None: that of ``dual``.
+        batch_size: documents per step; None: that of ``dual``.
     """
     config = DualEncoderConfig()
-    stage = replace(config.train, epochs=math.ceil(epochs), lr=lr or config.train.lr, device=device)
+    stage = replace(
+        config.train,
+        epochs=math.ceil(epochs),
+        lr=lr or config.train.lr,
+        batch_size=batch_size or config.train.batch_size,
+        device=device,
+    )
     config = replace(config, train=stage)
     mean = MeanEncoder(encoder, min(config.tokens, tokens))
     documents = store.tokens(mean.subwords, tuple(fields))

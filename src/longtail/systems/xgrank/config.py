@@ -52,6 +52,8 @@ class EncoderConfig:
     """Tokens per text that are read in this training."""
     pretrain_lr: float = 1e-4
     """Learning rate of this training; less than an epoch takes a higher one."""
+    pretrain_batch_size: int = 128
+    """Documents per step of this training; less than an epoch takes fewer, for more steps."""
     cache: Literal["none", "float16", "float32"] = "float16"
     """Precision of the cached states of frozen layers, on the disk during training; none: computed at each step."""
     keep: Literal["copy", "reference"] = "copy"
@@ -62,7 +64,7 @@ class EncoderConfig:
     """Learning rate of a layer as a share of that of the layer above it."""
 
     def __post_init__(self) -> None:
-        at_least_one(self, "layers")
+        at_least_one(self, "layers", "pretrain_batch_size")
         if self.depth is not None:
             at_least_one(self, "depth")
         if self.pretrain != "auto":

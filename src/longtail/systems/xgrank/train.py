@@ -232,6 +232,7 @@ def trained_as_dual_encoder(
         tokens=min(config.encoder.tokens, config.encoder.pretrain_tokens),
         epochs=epochs,
         lr=config.encoder.pretrain_lr,
+        batch_size=config.encoder.pretrain_batch_size,
         device=config.train.device,
         seed=config.seed + number,
         run=context.run,
