@@ -1,4 +1,4 @@
-"""Deadlines that are nearly always kept: making and taking back a timer for each takes longer than many an answer."""
+"""Deadlines that are nearly always kept: a timer for each would take longer than many an answer."""
 
 from __future__ import annotations
 

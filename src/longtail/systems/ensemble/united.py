@@ -19,14 +19,16 @@ def united(shortlists: Sequence[Candidates]) -> tuple[Candidates, np.ndarray]:
     """
     ids = np.concatenate([shortlist.ids for shortlist in shortlists])
     scores = np.concatenate([shortlist.scores for shortlist in shortlists])
-    pointers = np.stack([shortlist.indptr for shortlist in shortlists])
+    pointers = np.array([shortlist.indptr for shortlist in shortlists])
     start = 0
     for row, shortlist in zip(pointers, shortlists, strict=True):
         row += start
         start += len(shortlist.ids)
     n = pointers.shape[1] - 1
     some = [(0, n)] if n <= FEW else threads.blocks(n, smallest=FEW)
-    found = threads.run_all(lambda rows: _united(pointers[:, rows[0] : rows[1] + 1].copy(), ids, scores), some)
+    found = threads.run_all(
+        lambda rows: _united(pointers[:, rows[0] : rows[1] + 1].copy(), ids, scores), some
+    )
     candidates = Candidates.stack([Candidates(ends, own, ranks[:, 0]) for ends, own, ranks in found])
     return candidates, found[0][2] if len(found) == 1 else np.concatenate([ranks for _, _, ranks in found])
 
