@@ -204,7 +204,8 @@ def _least_of_best(
             least = step[start + g] * about[start + g] - error[start + g] * length
             best = best_of_group[g]
             best_of_group[g] = least if least > best else best
-    return np.partition(best_of_group, n_groups - size)[n_groups - size]
+    least_of_best: np.float32 = np.partition(best_of_group, n_groups - size)[n_groups - size]
+    return least_of_best
 
 
 @kernel
