@@ -116,3 +116,28 @@ def test_a_read_only_package_without_any_cache_folder_works(tmp_path: Path) -> N
     assert (writable, doubled) == ("False", "3.0")
     assert "NullCache" in cache
     assert [path.name for path in package.iterdir()] == ["doubling.py"]
+
+
+def test_code_is_compiled_anew_when_a_kernel_of_another_file_that_it_calls_has_changed(
+    tmp_path: Path,
+) -> None:
+    def callee(factor: int) -> None:
+        text = f"from longtail.kernels import kernel\n@kernel\ndef times(x):\n    return {factor} * x\n"
+        (tmp_path / "callee.py").write_text(text, encoding="utf-8")
+
+    (tmp_path / "middle.py").write_text(
+        "from callee import times\nfrom longtail.kernels import kernel\n@kernel\ndef through(x):\n"
+        "    return times(x)\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "caller.py").write_text(
+        "from middle import through\nfrom longtail.kernels import kernel\n@kernel\ndef call(x):\n"
+        "    return through(x)\n",
+        encoding="utf-8",
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    for factor in (2, 33):
+        callee(factor)
+        command = [sys.executable, "-c", "import caller; print(caller.call(2))"]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        assert done.stdout.split() == [str(2 * factor)], done.stderr

@@ -1,4 +1,4 @@
-"""Deadlines that are nearly always kept: making and taking back a timer for each takes longer than many an answer."""
+"""Deadlines that are nearly always kept: a timer for each would take longer than many an answer."""
 
 from __future__ import annotations
 
@@ -18,13 +18,17 @@ class Deadlines:
         self._seconds = seconds
         self._waiting: deque[tuple[float, asyncio.Future[Any]]] = deque()
         self._timer: asyncio.TimerHandle | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def add(self, future: asyncio.Future[Any]) -> None:
         """Have the future end in time."""
-        waiting = self._waiting
+        waiting, loop = self._waiting, future.get_loop()
+        if self._loop is not loop:
+            # A former loop has ended, and its timer with it.
+            waiting.clear()
+            self._loop, self._timer = loop, None
         while waiting and waiting[0][1].done():
             waiting.popleft()
-        loop = future.get_loop()
         waiting.append((loop.time() + self._seconds, future))
         if self._timer is None:
             self._timer = loop.call_later(self._seconds, self._look, loop)

@@ -48,11 +48,15 @@ class RequestLimits:
         told = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
         if told.isdigit() and (len(told) > 18 or int(told) > longest):
             raise _too_long(longest)
+        if WHOLE_BODY in scope.get("extensions", ()):
+            whole: bytes = (await receive()).get("body", b"")
+            if len(whole) > longest:
+                raise _too_long(longest)
+            return whole
         parts: list[bytes] = []
         size = 0
-        wait = None if WHOLE_BODY in scope.get("extensions", ()) else self.limits.seconds
         try:
-            async with asyncio.timeout(wait):
+            async with asyncio.timeout(self.limits.seconds):
                 while True:
                     message = await receive()
                     if message["type"] != "http.request":

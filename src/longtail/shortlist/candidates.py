@@ -298,6 +298,7 @@ def looked_up(
     there_scores: np.ndarray,
     out: np.ndarray,
 ) -> None:
+    """Fill in the scores of candidates that are in another list, for documents in a row."""
     for i in range(len(indptr) - 1):
         q, last = there_ptr[i], there_ptr[i + 1]
         for p in range(indptr[i], indptr[i + 1]):

@@ -62,6 +62,7 @@ def embed_rows(
     relu: bool,
     out: np.ndarray,
 ) -> None:
+    """Write the embeddings of documents in a row."""
     dimensions = tokens.shape[1]
     total = np.empty(dimensions, np.float32)
     for i in range(len(indptr) - 1):

@@ -70,7 +70,7 @@ class Game:
         if highest >= len(self._source_ptr) - 1:
             raise UsageError(f"candidate {highest} is not in the graph of {len(self._source_ptr) - 1} nodes")
 
-    def arrays(self) -> tuple[np.ndarray, ...]:
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The graph as the kernel takes it, and the scratch of this thread."""
         if not hasattr(self._scratch, "place"):
             self._scratch.place = np.full(len(self._source_ptr) - 1, -1, np.int32)

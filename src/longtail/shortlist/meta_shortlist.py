@@ -18,8 +18,11 @@ from longtail.shortlist.selection import by_id, offer
 _TOGETHER = 4
 """Documents compared with a classifier while it is at hand."""
 
-_TILE = 256
-"""Classifiers compared before their scores are looked at."""
+_TILE = 2048
+"""Classifiers compared in one go at most: their sums stay at hand."""
+
+_GROUP = 16
+"""Rows of which the best one says what may be left out."""
 
 _LANES = 32
 """Rounded rows are filled up with zeros to a multiple of this, so that no rest is added one by one."""
@@ -95,11 +98,13 @@ def mean_row(matrix: np.ndarray) -> np.ndarray:
 
 
 def _tiles(steps: np.ndarray) -> np.ndarray:
-    """Rows [K, D] in tiles of ``_TILE`` rows each, dimension by dimension: int8 [tiles, D, _TILE]."""
+    """Rows [K, D] in tiles of at most ``_TILE`` rows, dimension by dimension: int8 [tiles, D, rows of a tile]."""
     n, dimensions = steps.shape
-    filled = np.zeros((-(-n // _TILE) * _TILE, dimensions), np.int8)
+    n_tiles = max(-(-n // _TILE), 1)
+    rows = -(-n // (n_tiles * _LANES)) * _LANES
+    filled = np.zeros((n_tiles * rows, dimensions), np.int8)
     filled[:n] = steps
-    return np.ascontiguousarray(filled.reshape(-1, _TILE, dimensions).transpose(0, 2, 1))
+    return np.ascontiguousarray(filled.reshape(n_tiles, rows, dimensions).transpose(0, 2, 1))
 
 
 @kernel
@@ -131,6 +136,7 @@ def rounded(matrix: np.ndarray, common: np.ndarray) -> tuple[np.ndarray, np.ndar
 def search_rows(
     x: np.ndarray, matrix: np.ndarray, tiles: np.ndarray, step: np.ndarray, error: np.ndarray, size: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The ``size`` best rows of a matrix for each vector: where those of a vector end, rows and products."""
     n, dimensions = x.shape
     n_rows = len(matrix)
     size = min(size, n_rows)
@@ -140,16 +146,14 @@ def search_rows(
     used = np.zeros((_TOGETHER, dimensions + 4), np.int64)
     values = np.zeros((_TOGETHER, dimensions + 4), np.float32)
     n_used, lengths = np.zeros(_TOGETHER, np.int64), np.zeros(_TOGETHER, np.float32)
-    about = np.empty(_TILE, np.float32)
-    # Rows that may be among the best, with the most they can have; and the best of the least they can have.
-    possible, highest = np.empty((_TOGETHER, n_rows), np.int32), np.empty((_TOGETHER, n_rows), np.float32)
-    n_possible, n_lowest = np.zeros(_TOGETHER, np.int64), np.zeros(_TOGETHER, np.int64)
-    lowest, lowest_ids = np.empty((_TOGETHER, size), np.float32), np.empty((_TOGETHER, size), np.int32)
+    rows = tiles.shape[2]
+    about = np.empty((_TOGETHER, len(tiles) * rows), np.float32)
+    # Rows in groups, of which there are at least twice as many as rows are asked for, if there can be.
+    width = max(1, min(_GROUP, n_rows // max(2 * size, 1)))
+    best_of_group = np.empty(n_rows // width, np.float32)
     end = 0
     for first in range(0, n, _TOGETHER):
         together = min(_TOGETHER, n - first)
-        n_possible[:] = 0
-        n_lowest[:] = 0
         for t in range(together):
             squares, count = 0.0, 0
             values[t] = 0
@@ -161,36 +165,47 @@ def search_rows(
             values[t, count] = 0
             n_used[t], lengths[t] = count, np.sqrt(squares)
         for tile in range(len(tiles)):
-            rows = min(_TILE, n_rows - tile * _TILE)
             for t in range(together):
-                _multiply_tile(tiles[tile], used[t], values[t], n_used[t], about)
-                n_possible[t], n_lowest[t] = consider(
-                    about,
-                    tile * _TILE,
-                    rows,
-                    step,
-                    error,
-                    lengths[t],
-                    possible[t],
-                    highest[t],
-                    n_possible[t],
-                    lowest_ids[t],
-                    lowest[t],
-                    n_lowest[t],
-                )
+                out = about[t, tile * rows : (tile + 1) * rows]
+                _multiply_tile(tiles[tile], used[t], values[t], n_used[t], out)
         for t in range(together):
             if lengths[t] == 0:
                 ends[first + t + 1] = end
                 continue
+            bound = _least_of_best(about[t], step, error, lengths[t], size, width, best_of_group)
             ids, scores, count = out_ids[end : end + size], out_scores[end : end + size], 0
-            for p in range(n_possible[t]):
-                if highest[t, p] >= lowest[t, 0]:
-                    m = possible[t, p]
+            for m in range(n_rows):
+                if step[m] * about[t, m] + error[m] * lengths[t] >= bound:
                     count = offer(ids, scores, count, m, dot(x[first + t], matrix[m]))
             by_id(ids, scores, count)
             end += count
             ends[first + t + 1] = end
     return ends, out_ids[:end], out_scores[:end]
+
+
+@kernel
+def _least_of_best(
+    about: np.ndarray,
+    step: np.ndarray,
+    error: np.ndarray,
+    length: np.float32,
+    size: int,
+    width: int,
+    best_of_group: np.ndarray,
+) -> np.float32:
+    """What ``size`` rows have at least: the least product of each row is known, and that of the best of a group."""
+    n_groups = len(best_of_group)
+    if size == 0 or n_groups < size:
+        return np.float32(-np.inf)
+    # Rows of a group are not neighbours, so that neighbouring groups are compared at once.
+    best_of_group[:] = -np.inf
+    for start in range(0, n_groups * width, n_groups):
+        for g in range(n_groups):
+            least = step[start + g] * about[start + g] - error[start + g] * length
+            best = best_of_group[g]
+            best_of_group[g] = least if least > best else best
+    least_of_best: np.float32 = np.partition(best_of_group, n_groups - size)[n_groups - size]
+    return least_of_best
 
 
 @kernel
@@ -250,6 +265,7 @@ def _multiply_tile(
 def expand_clusters(
     indptr: np.ndarray, clusters: np.ndarray, scores: np.ndarray, member_ptr: np.ndarray, members: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The labels of clusters with the scores of these: where those of a document end, labels and scores."""
     n = len(indptr) - 1
     most = 0
     for p in range(indptr[0], indptr[n]):

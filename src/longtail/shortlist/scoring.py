@@ -109,6 +109,7 @@ def score_rows(
     bias: np.float32,
     out: np.ndarray,
 ) -> None:
+    """Write the scores of candidates of documents in a row."""
     for i in range(len(x)):
         for p in range(indptr[i], indptr[i + 1]):
             out[p] = dot(x[i], classifiers[ids[p]]) + bias
@@ -126,6 +127,7 @@ def score_missing_rows(
     bias: np.float32,
     out: np.ndarray,
 ) -> None:
+    """Write scores of candidates: those that another list has are looked up."""
     for i in range(len(x)):
         q, last = there_ptr[i], there_ptr[i + 1]
         for p in range(indptr[i], indptr[i + 1]):
@@ -139,6 +141,7 @@ def score_missing_rows(
 
 @kernel
 def sigmoid_of(x: np.ndarray, out: np.ndarray) -> None:
+    """Write the sigmoid of each value."""
     one = np.float32(1)
     for p in range(len(x)):
         small = np.exp(-abs(x[p]))

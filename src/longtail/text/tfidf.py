@@ -146,6 +146,9 @@ class TfidfFeatures:
 
     def _transform(self, texts: Sequence[str], groups: Sequence[ColumnGroup]) -> csr_array:
         texts = _checked(texts)
+        if len(texts) == 1 and len(texts[0]) <= SINGLE_CHARACTERS:
+            columns, data = self._short(texts[0], len(groups))
+            return sorted_csr(data, columns, np.array([0, len(columns)], np.int32), (1, self.n_columns))
         if 0 < len(texts) <= FEW and sum(map(len, texts)) <= SINGLE_CHARACTERS:
             return self._transform_few(texts, groups)
         return self._transform_many(texts, groups)
@@ -154,9 +157,6 @@ class TfidfFeatures:
         """Text by text."""
         rows = [self._short(text, len(groups)) for text in texts]
         shape = (len(rows), self.n_columns)
-        if len(rows) == 1:
-            [(columns, data)] = rows
-            return sorted_csr(data, columns, np.array([0, len(columns)], np.int32), shape)
         indptr = np.zeros(len(rows) + 1, np.int32)
         np.cumsum([len(columns) for columns, _ in rows], out=indptr[1:])
         columns = np.concatenate([columns for columns, _ in rows])
@@ -202,7 +202,7 @@ class TfidfFeatures:
             lambda: terms.tokens.numbers(self._tokens([text]), grow=False)[1],
         )
 
-    @property
+    @cached_property
     def n_columns(self) -> int:
         """How many columns the rows have."""
         return sum(len(group.weights.idf) for group in self._groups)
@@ -312,7 +312,7 @@ class TfidfFeatures:
                     kept[number] += [held(list(chunk)) for chunk in zip(*counts, strict=True)]
         weights = [group.choose(tally) for group, tally in zip(groups, tallies, strict=True)]
         self._groups = groups
-        for name in ("terms", "_single", "digest"):
+        for name in ("terms", "_single", "digest", "n_columns"):
             self.__dict__.pop(name, None)
         return weights, kept
 

@@ -5,7 +5,7 @@ Steps of one document take so little that handing arrays from one to the next wo
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -55,7 +55,7 @@ class Ranking:
         bias: float,
     ) -> None:
         self._parts, self._cluster_graph, own = embedding.parts, cluster_game.arrays, search.search
-        self._arguments = (
+        self._arguments: tuple[Any, ...] = (
             *(cluster_embedding.tokens, cluster_embedding.outgoing, cluster_embedding.relu),
             *(own.classifiers, own.tiles, own.step, own.error, beam, np.float32(cluster_bias)),
             *(np.float32(cluster_mix), search.member_ptr, search.members),
@@ -106,10 +106,20 @@ def feature_columns(
     def fill(a: int, b: int) -> None:
         _fill_columns(
             embedded[a:b],
-            *(candidates.indptr[a : b + 1], candidates.ids),
-            *(raw.indptr[a : b + 1], raw.ids, raw.scores),
-            *(clusters.indptr[a : b + 1], clusters.ids, clusters.scores),
-            *(classifiers, np.float32(bias), *game.arrays(), smooth, floor, columns),
+            candidates.indptr[a : b + 1],
+            candidates.ids,
+            raw.indptr[a : b + 1],
+            raw.ids,
+            raw.scores,
+            clusters.indptr[a : b + 1],
+            clusters.ids,
+            clusters.scores,
+            classifiers,
+            np.float32(bias),
+            *game.arrays(),
+            smooth,
+            floor,
+            columns,
         )
 
     over_blocks(len(candidates), fill)

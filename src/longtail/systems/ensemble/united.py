@@ -19,7 +19,7 @@ def united(shortlists: Sequence[Candidates]) -> tuple[Candidates, np.ndarray]:
     """
     ids = np.concatenate([shortlist.ids for shortlist in shortlists])
     scores = np.concatenate([shortlist.scores for shortlist in shortlists])
-    pointers = np.stack([shortlist.indptr for shortlist in shortlists])
+    pointers = np.array([shortlist.indptr for shortlist in shortlists])
     start = 0
     for row, shortlist in zip(pointers, shortlists, strict=True):
         row += start
