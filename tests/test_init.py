@@ -56,7 +56,7 @@ def test_a_budget_chooses_the_members(monkeypatch):
     texts = [f"word{n % 7} and word{n % 5}" for n in range(1000)]
     tags = [[f"l{n % 7}"] for n in range(1000)]
     names = {f"l{n}": f"word{n}" for n in range(7)}
-    model = longtail.fit(texts, tags, label_texts=names, budget="4s", reranker={"trees": 0})
+    model = longtail.fit(texts, tags, label_texts=names, budget="2s", reranker={"trees": 0})
     assert model.name == "ensemble"
     assert model.config.members == ("linear", "lexical")
     assert longtail.fit(texts[:50], tags[:50], budget=0.01).config.tree.trees == 1

@@ -66,7 +66,8 @@ def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = No
     Shapes:
         x [..., k], weight [m, k], bias [m] -> [..., m]
     """
-    y: torch.Tensor = _Product.apply(x.reshape(-1, x.shape[-1]), weight)  # type: ignore[no-untyped-call]
+    product: Callable[..., torch.Tensor] = _Product.apply
+    y = product(x.reshape(-1, x.shape[-1]), weight)
     return (y if bias is None else y + bias).reshape(*x.shape[:-1], len(weight))
 
 

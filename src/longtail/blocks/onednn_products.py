@@ -17,14 +17,15 @@ from torch.overrides import TorchFunctionMode
 
 def products() -> AbstractContextManager[object]:
     """What an encoder computes its layers in: oneDNN where torch has it and nothing is learned."""
-    # The operator has no gradient.
-    return OnednnProducts() if there() and not torch.is_grad_enabled() else nullcontext()
+    # The operator has no gradient, and no graph of another runtime has it.
+    wanted = not torch.is_grad_enabled() and not torch.compiler.is_exporting()
+    return OnednnProducts() if there() and wanted else nullcontext()
 
 
 def there() -> bool:
     """Whether this build of torch has the operator."""
-    available: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-    return available and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+    onednn: Any = torch.backends.mkldnn
+    return bool(onednn.is_available()) and hasattr(torch.ops.mkldnn, "_linear_pointwise")
 
 
 @contextmanager
@@ -33,7 +34,8 @@ def preferred(wanted: bool = True) -> Iterator[None]:
 
     It is not for attention: oneDNN takes 20 times as long for the gradients of many small products.
     """
-    setting = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
+    onednn: Any = torch.backends.mkldnn
+    setting = onednn.matmul
     before = setting.fp32_precision
     if there() and not torch.cpu.get_capabilities().get("amx_bf16"):
         # Allowing bfloat16 is how torch is told to use oneDNN, which rounds only where there are tiles (AMX).

@@ -227,9 +227,7 @@ class System(Explaining, LabelFacts, ABC):
         if self.calibration_ is None:
             return own
         found = self.calibration_.probabilities(own.indices, own.scores, self.label_counts_)
-        if not calibratable.all():
-            found = np.where(calibratable[:, None], found, own.scores)
-        return TopK(own.indices, found, own.label_ids)
+        return TopK(own.indices, np.where(calibratable[:, None], found, own.scores), own.label_ids)
 
     def candidates(
         self,

@@ -239,7 +239,7 @@ def test_below_a_number_of_labels_there_are_no_clusters(tiny: Parts, exact_below
     exact = exact_below > 40
     assert ("shortlist" not in run.tasks) == exact
     assert (len(run.weights.cluster_classifiers) == 0) == exact
-    assert (Predictor(run.weights, run.config).shortlister is None) == exact
+    assert (Predictor(run.weights, run.config).ranking is None) == exact
 
 
 @pytest.mark.parametrize(

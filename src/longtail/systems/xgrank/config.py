@@ -216,7 +216,6 @@ class XgrankConfig(SystemConfig):
         "encoder.tokens",
         "encoder.frozen",
         "encoder.depth",
-        "encoder.layers",
         "encoder.keep",
         "clusters.size",
         "clusters.beam",
