@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     print(choice.reason, flush=True)
     size = DataSize.of(data["train"], fields)
     members = choice.settings.get("members", [choice.system])
-    quick = len(choice.settings) > 1
+    settings = {name: table for name, table in choice.settings.items() if name in members}
     model = create(choice.system, {**choice.settings, "fields": fields, "seed": options.seed})
     start, cpu, phases = time.perf_counter(), time.process_time(), Run()
     model.fit(data["train"], valid=data["valid"], run=phases)
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         "reason": choice.reason,
         "budget": budget,
         "seed": options.seed,
-        "estimated_seconds": round(ensemble_seconds(members, size, **available.machine, quick=quick), 1),
+        "estimated_seconds": round(ensemble_seconds(members, size, settings, **available.machine), 1),
         "seconds": round(time.perf_counter() - start, 3),
         "cpu_seconds": round(time.process_time() - cpu, 1),
         "phases": {name: round(seconds, 1) for name, seconds in phases.seconds.items()},

@@ -9,7 +9,8 @@ from scipy.sparse import csr_array
 from longtail.errors import UsageError
 from longtail.systems import auto, get
 from longtail.systems.auto import Available, Choice, budget_seconds, choose
-from longtail.systems.cost import DataSize, quick_settings
+from longtail.systems.cost import DataSize
+from longtail.systems.quick import quicker
 from longtail.types import Dataset, Documents, LabelSet
 
 ALL = Available(systems=("linear", "lexical", "knn", "eclare", "galaxc", "xgrank"))
@@ -144,8 +145,9 @@ def test_a_faster_machine_fits_more_members_into_a_budget():
 def test_with_a_budget_members_have_quick_settings():
     data = dataset(**DEBIAN)
     quick = chosen(data, 600).settings["xgrank"]
-    assert quick == quick_settings("xgrank", DataSize.of(data, ("title", "text")))
-    assert quick["encoder"]["pretrain"] < 1
+    half, quarter = (found["xgrank"] for found in quicker(DataSize.of(data, ("title", "text"))))
+    assert quick == half
+    assert chosen(data, 400).settings["xgrank"] == quarter
     assert "xgrank" not in chosen(data, 200).settings
     assert "xgrank" not in chosen(dataset(**DEBIAN)).settings
 

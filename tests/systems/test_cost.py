@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from longtail.systems import get
 from longtail.systems.cost import (
     BFLOAT16,
     ENSEMBLE_FACTOR,
@@ -17,9 +16,9 @@ from longtail.systems.cost import (
     ensemble_seconds,
     in_words,
     member_seconds,
-    quick_settings,
     training_seconds,
 )
+from longtail.systems.quick import quicker
 from longtail.types import Dataset, Documents, LabelSet
 
 DEBIAN = DataSize(39_653, 42_421, 208_239, 7.6, 16_490, 7.5)
@@ -54,7 +53,8 @@ def test_measurements_are_met(system, size, member, alone):
 @pytest.mark.parametrize("pace", [FLOAT32, BFLOAT16])
 def test_xgrank_trains_its_encoder_on_short_texts_and_label_vectors_in_every_epoch(size, pretrained, pace):
     def seconds(size, quick=False):
-        return training_seconds("xgrank", size, cores=1, quick=quick, pace=pace)
+        settings = quicker(size)[-1]["xgrank"] if quick else None
+        return training_seconds("xgrank", size, cores=1, settings=settings, pace=pace)
 
     epoch = size.documents * (0.3 + 0.16 * size.labels_per_document) / 1e3
     label, short = (min(n, size.label_tokens) for n in (20, 18))
@@ -68,14 +68,6 @@ def test_xgrank_trains_its_encoder_on_short_texts_and_label_vectors_in_every_epo
     else:
         read = pace.read * size.documents * size.tokens / 1e3
         assert seconds(size, quick=True) == pytest.approx(6 + read + 3 * epoch)
-
-
-def test_quick_settings_train_the_encoder_where_documents_are_short():
-    assert quick_settings("linear", DEBIAN) == {}
-    assert quick_settings("xgrank", DEBIAN)["encoder"]["pretrain"] == 0.25
-    assert quick_settings("xgrank", EURLEX)["encoder"]["pretrain"] == 0
-    for size in (DEBIAN, EURLEX):
-        get("xgrank").Config(**quick_settings("xgrank", size))
 
 
 def test_encoders_are_trained_faster_with_bfloat16():

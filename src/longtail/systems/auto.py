@@ -25,10 +25,10 @@ from longtail.systems.cost import (
     ensemble_seconds,
     in_words,
     member_seconds,
-    quick_settings,
     training_seconds,
 )
 from longtail.systems.ensemble.train import FEWEST_DOCUMENTS
+from longtail.systems.quick import quicker
 from longtail.systems.speed import multiplies_bfloat16, speed_here
 from longtail.text.pretrained import CATALOGUE
 from longtail.types import Dataset
@@ -156,22 +156,22 @@ def choose(
     label_text = sum(map(bool, train.labels.texts)) >= ENOUGH_LABEL_TEXT * max(size.labels, 1)
     against = {name: _against(name, size, label_text, available) for name in considered}
     suitable = [name for name in considered if against[name] is None]
-    members, quick = _within(suitable, size, budget_seconds, available.machine)
+    members, settings = _within(suitable, size, budget_seconds, available.machine)
     against |= {
-        name: f"about {in_words(member_seconds(name, size, **available.machine, quick=quick))}"
+        name: f"about {in_words(member_seconds(name, size, **available.machine, settings=settings.get(name)))}"
         for name in suitable
         if name not in members
     }
     left_out = {name: reason for name, reason in against.items() if reason is not None}
     if len(members) < 2:
         return _alone("linear", size, available, budget_seconds, _why("No other system fits", left_out))
-    about = in_words(ensemble_seconds(members, size, **available.machine, quick=quick))
+    about = in_words(ensemble_seconds(members, size, settings, **available.machine))
     within = "" if budget_seconds is None else f", within the budget of {in_words(budget_seconds)}"
     return Choice(
         "ensemble",
         {
             "members": members,
-            **{name: found for name in members if quick and (found := quick_settings(name, size))},
+            **{name: table for name, table in settings.items() if name in members},
         },
         f"The system is an ensemble of {listed(members)}: about {about} of training{within}. "
         f"{_why('More members rank better', left_out)}.",
@@ -203,25 +203,26 @@ def _against(name: str, size: DataSize, label_text: bool, available: Available) 
 
 def _within(
     suitable: Sequence[str], size: DataSize, budget: float | None, machine: Mapping[str, Any]
-) -> tuple[list[str], bool]:
-    """The members that fit the budget together, and whether only with quick settings.
+) -> tuple[list[str], dict[str, Any]]:
+    """The members that fit the budget together, and settings of theirs that are quicker than the defaults.
 
     Without a budget: linear and all that take up to three hours.
     """
     if budget is None:
         fitting = {name for name in suitable if member_seconds(name, size, **machine) <= LONGEST}
-        return [name for name in MEMBERS if name in suitable and name in fitting | {"linear"}], False
-    if ensemble_seconds(suitable, size, **machine) <= budget:
-        return [name for name in MEMBERS if name in suitable], False
+        return [name for name in MEMBERS if name in suitable and name in fitting | {"linear"}], {}
+    for settings in ({}, *quicker(size)):
+        if ensemble_seconds(suitable, size, settings, **machine) <= budget:
+            return [name for name in MEMBERS if name in suitable], settings
     if member_seconds("linear", size, **machine) > budget:
-        return [], True
+        return [], settings
     chosen = ["linear"]
     few_words = size.label_words is not None and size.words < size.label_words
     by_gain = BY_GAIN_ON_FEW_WORDS if few_words else BY_GAIN
     for name in sorted(set(suitable) - {"linear"}, key=by_gain.index):
-        if ensemble_seconds([*chosen, name], size, **machine, quick=True) <= budget:
+        if ensemble_seconds([*chosen, name], size, settings, **machine) <= budget:
             chosen.append(name)
-    return [name for name in MEMBERS if name in chosen], True
+    return [name for name in MEMBERS if name in chosen], settings
 
 
 def _alone(system: str, size: DataSize, available: Available, budget: float | None, why: str) -> Choice:

@@ -179,13 +179,13 @@ def _gnnxml(size: DataSize, pace: Pace) -> float:
     return 4500 + size.documents * (1.5 + 0.02 * size.words) + 0.3 * size.pairs
 
 
-def _xgrank(size: DataSize, pace: Pace, epochs: int = 5) -> float:
+def _xgrank(size: DataSize, pace: Pace) -> float:
     # The encoder is trained on pairs of texts, then reads every text once; label vectors learn in every epoch.
-    return 6000 + _xgrank_encoder(size, pace) + epochs * _xgrank_epoch(size)
+    return _xgrank_encoder(size, pace) + _xgrank_rest(size)
 
 
-def _xgrank_epoch(size: DataSize) -> float:
-    return size.documents * (0.3 + 0.16 * size.labels_per_document)
+def _xgrank_rest(size: DataSize, epochs: int = 5) -> float:
+    return 6000 + epochs * size.documents * (0.3 + 0.16 * size.labels_per_document)
 
 
 def _xgrank_encoder(
@@ -236,49 +236,6 @@ MILLISECONDS: Mapping[str, Callable[[DataSize, Pace], float]] = {
 MEMBER_SHARE: Mapping[str, float] = {"linear": 0.5, "eclare": 0.55, "galaxc": 0.5}
 """What a member of an ensemble takes of the time that the system takes alone: it has fewer trees or epochs."""
 
-QUICK_ENCODER: Mapping[str, Any] = {
-    "depth": 4,
-    "pretrain": 0.25,
-    "pretrain_tokens": 16,
-    "pretrain_lr": 2e-4,
-    "pretrain_batch_size": 64,
-}
-
-
-def quick_settings(member: str, size: DataSize) -> dict[str, Any]:
-    """Settings of a member where time is limited: most of the accuracy in less time.
-
-    The encoder of xgrank has four layers and is trained on a quarter of the documents if they are short. Where it
-    is not trained on label texts, the [CLS] states of five layers keep more of the rare labels than the mean over
-    tokens.
-    """
-    if member != "xgrank":
-        return {}
-    train = {"epochs": _quick_epochs(size)}
-    if not size.pairs_are_short:
-        as_it_is = {"pooling": "cls", "layers": 5, "standardise": False, "pretrain": 0}
-        return {"encoder": as_it_is, "labels": {"encoded": False}, "train": train}
-    return {
-        "encoder": dict(QUICK_ENCODER),
-        "labels": {"tokens": QUICK_ENCODER["pretrain_tokens"]},
-        "negatives": {"most": 2000},
-        "train": train,
-    }
-
-
-def _quick_epochs(size: DataSize) -> int:
-    return 2 if size.pairs_are_short else 3
-
-
-def _quick_encoder(size: DataSize, pace: Pace) -> float:
-    if not size.pairs_are_short:
-        return _reading(replace(size, label_texts=0), pace)
-    words = QUICK_ENCODER["pretrain_tokens"] / 1.8
-    label_words = min(words, size.words if size.label_words is None else size.label_words)
-    shorter = replace(size, label_words=label_words)
-    return _xgrank_encoder(shorter, pace, QUICK_ENCODER["pretrain"], QUICK_ENCODER["depth"])
-
-
 ENCODER: Mapping[str, Callable[..., float]] = {"xgrank": _xgrank_encoder, "gudn": _gudn, "dual": _dual}
 """The part of the milliseconds that a transformer takes."""
 
@@ -294,17 +251,33 @@ def training_seconds(
     cores: int = MEASURED_CORES,
     speed: float = 1.0,
     pace: Pace = FLOAT32,
-    quick: bool = False,
+    settings: Mapping[str, Any] | None = None,
 ) -> float:
-    """Estimated seconds of training on cores of this relative speed, with default or with quick settings."""
-    if quick and system == "xgrank":
-        encoder = _quick_encoder(size, pace)
-        whole = 6000 + encoder + _quick_epochs(size) * _xgrank_epoch(size)
+    """Estimated seconds of training on cores of this relative speed.
+
+    Args:
+        settings: those of ``quick`` for xgrank; None: the defaults.
+    """
+    if settings and system == "xgrank":
+        encoder, rest = _xgrank_parts(size, pace, settings)
     else:
-        whole = MILLISECONDS[system](size, pace)
         encoder = ENCODER[system](size, pace) if system in ENCODER else 0.0
-    milliseconds = encoder / float(speed**ENCODER_EXPONENT) + (whole - encoder) / speed
+        rest = MILLISECONDS[system](size, pace) - encoder
+    milliseconds = encoder / float(speed**ENCODER_EXPONENT) + rest / speed
     return milliseconds / 1e3 / min(max(cores, 1), MEASURED_CORES)
+
+
+def _xgrank_parts(size: DataSize, pace: Pace, settings: Mapping[str, Any]) -> tuple[float, float]:
+    """What the encoder takes with other settings than the default, and the rest."""
+    encoder, labels = settings["encoder"], settings.get("labels", {})
+    words = size.words if size.label_words is None else size.label_words
+    read = replace(
+        size,
+        label_words=min(words, labels.get("tokens", LABEL_TOKENS) / 1.8),
+        label_texts=size.label_texts if labels.get("encoded", True) else 0,
+    )
+    reading = _xgrank_encoder(read, pace, encoder["pretrain"], encoder.get("depth"))
+    return reading, _xgrank_rest(size, settings["train"]["epochs"])
 
 
 def member_seconds(system: str, size: DataSize, **machine: Any) -> float:
@@ -312,11 +285,19 @@ def member_seconds(system: str, size: DataSize, **machine: Any) -> float:
     return MEMBER_SHARE.get(system, 1.0) * training_seconds(system, size, **machine)
 
 
-def ensemble_seconds(members: Sequence[str], size: DataSize, **machine: Any) -> float:
-    """Estimated seconds of training an ensemble; one member is trained alone."""
+def ensemble_seconds(
+    members: Sequence[str], size: DataSize, settings: Mapping[str, Any] | None = None, **machine: Any
+) -> float:
+    """Estimated seconds of training an ensemble; one member is trained alone.
+
+    Args:
+        settings: those of members, by name.
+    """
     if len(members) == 1:
         return training_seconds(members[0], size, **machine)
-    return ENSEMBLE_FACTOR * sum(member_seconds(name, size, **machine) for name in members)
+    own = settings or {}
+    each = (member_seconds(name, size, **machine, settings=own.get(name)) for name in members)
+    return ENSEMBLE_FACTOR * sum(each)
 
 
 def in_words(seconds: float) -> str:
