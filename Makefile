@@ -34,7 +34,7 @@ $(READY): requirements.lock pyproject.toml
 
 demo: $(READY)
 	$(BIN)/longtail data sample -o .demo/data --force
-	$(BIN)/longtail train .demo/data -o .demo/model --budget 60s --force
+	$(BIN)/longtail train .demo/data -o .demo/model --budget 40s --force
 	$(BIN)/longtail evaluate .demo/model .demo/data --html .demo/report.html --force
 	$(BIN)/python examples/show_predictions.py .demo/model .demo/data
 	$(BIN)/longtail explain .demo/model --text "a web framework in Python with templates and a database" -k 2
